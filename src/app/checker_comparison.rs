@@ -193,7 +193,7 @@ fn report(outbox: &Outbox<Message>, run: Run) {
 /// Runs a checker on all of its levels that apply to this kind of history, for at most a minute.
 pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
     let possible = Level::of(history);
-    let levels: Vec<Level> = checker.levels().iter().copied().filter(|level| possible.contains(level)).collect();
+    let levels: Vec<Level> = checker.levels().into_iter().filter(|level| possible.contains(level)).collect();
     let options = Options { levels, checker, max_instances: 1, ..Options::default() };
     let own = control.branch().with_time_limit(EACH);
     let ended = AtomicBool::new(false);

@@ -20,10 +20,6 @@ use std::time::Instant;
 /// the first anomaly on the screen while the strong levels are still being checked.
 const QUICK_LOOK_OPERATIONS: usize = 300_000;
 
-/// The levels of the quick look.
-const QUICK_LOOK_LEVELS: [Level; 4] =
-    [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
-
 /// By name: the transactions of that name.
 pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 
@@ -170,7 +166,8 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     let is_small = history.n_operations() <= QUICK_LOOK_OPERATIONS;
     let counts_at_once = is_small || checkers::has_repeated_elements(history);
     if is_small && !is_ambiguous {
-        found(check(&Options { levels: QUICK_LOOK_LEVELS.to_vec(), ..Options::default() }), false);
+        let levels = Level::ALL.into_iter().filter(|level| level.is_of_reads() || level.is_weak()).collect();
+        found(check(&Options { levels, ..Options::default() }), false);
     }
     if control.check().is_err() {
         return;

@@ -272,7 +272,7 @@ impl<'a> Audit<'a> {
         let mut checked = checked.into_iter().zip(stated);
         findings.violations.retain(|violation| {
             let Some((checked, stated)) = checked.next() else { return false };
-            let levels = Level::ALL.into_iter().filter(|level| stated.entry.levels.iter().any(|c| c == level.code()));
+            let levels = stated.entry.levels.iter().filter_map(|code| Level::with_code(code));
             let is_accepted = checked.is_ok();
             let is_wrong = matches!(checked, Err(Flaw::Wrong(_)));
             if let Some(count) = findings.patterns.get_mut(&violation.id.pattern).filter(|_| is_wrong) {

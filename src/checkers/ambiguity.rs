@@ -56,10 +56,9 @@ pub(super) enum Means {
 impl Means {
     /// Whether it can decide a level.
     pub(super) fn is_for(self, level: Level) -> bool {
-        let is_strong = matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability);
         match self {
-            Means::Turns | Means::Engine(_) | Means::Bridge => is_strong,
-            Means::Guesses | Means::Answers(_) | Means::Choices => !is_strong,
+            Means::Turns | Means::Engine(_) | Means::Bridge => level.is_strong(),
+            Means::Guesses | Means::Answers(_) | Means::Choices => level.is_weak(),
         }
     }
 }

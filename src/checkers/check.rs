@@ -208,10 +208,9 @@ fn check_repeated(
     findings
 }
 
-/// Whether the engines of the other levels are needed for a level; cut isolation and linearizability are decided
-/// without them.
+/// Whether a level is decided by an engine that needs the base order.
 fn needs_ground(level: &Level) -> bool {
-    !matches!(level, Level::CutIsolation | Level::Linearizability)
+    level.is_weak() || level.is_strong()
 }
 
 /// A resolved history with its ambiguous reads left out.
@@ -332,9 +331,7 @@ impl Run<'_> {
         }
         if unordered > 0 {
             // The positions of their versions in the order are unknown, so an order that was found may be wrong.
-            for (verdict, _) in
-                self.verdicts.iter_mut().filter(|(level, _)| **level != Level::CutIsolation).map(|(_, v)| v)
-            {
+            for (verdict, _) in self.verdicts.iter_mut().filter(|(level, _)| !level.is_of_reads()).map(|(_, v)| v) {
                 if matches!(verdict, Verdict::Satisfied(_)) {
                     *verdict = Verdict::Undecided(Cause::RepeatedElements(unordered));
                 }
@@ -356,8 +353,7 @@ impl Run<'_> {
         if levels.contains(&Level::StrictSerializability) {
             levels.push(Level::Serializability);
         }
-        levels.retain(needs_ground);
-        levels.retain(|level| *level != Level::StrictSerializability);
+        levels.retain(|level| level.row().turn.is_some());
         levels.sort_unstable();
         levels.dedup();
         levels

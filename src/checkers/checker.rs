@@ -1,6 +1,7 @@
 //! Selects what decides: the fast engines, or a published algorithm.
 
-use super::{Level, Pattern};
+use super::{Engine, Level, Pattern};
+use crate::relations::Axiom;
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,14 +40,6 @@ pub enum Checker {
 }
 
 use Checker::*;
-
-/// Weakest first.
-const WEAK: [Level; 4] =
-    [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
-
-/// Weakest first.
-const STRONG: [Level; 4] =
-    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
 
 impl Checker {
     /// All checkers, the default first.
@@ -89,16 +82,22 @@ impl Checker {
 
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
-    pub fn levels(self) -> &'static [Level] {
+    pub fn levels(self) -> Vec<Level> {
+        Level::ALL.into_iter().filter(|level| self.decides(*level)).collect()
+    }
+
+    /// Whether it can decide a level.
+    pub fn decides(self, level: Level) -> bool {
+        let engine = level.row().engine;
         match self {
-            Fast => &Level::ALL,
-            Plume | PlumeTreeClocks | PlumeSearch => &WEAK,
-            BiswasEneaSaturation => &WEAK[1..],
-            C4 | C4TreeClocks | C4Search => &WEAK[3..],
-            VlLwt => &[Level::Linearizability],
-            BiswasEneaSearch => &STRONG[..3],
-            PolySi | PolySiUnpruned | PolySiPlain => &STRONG[1..3],
-            MiniTransactions => &STRONG[1..],
+            Fast => true,
+            Plume | PlumeTreeClocks | PlumeSearch => level.is_of_reads() || level.is_weak(),
+            BiswasEneaSaturation => level.is_weak(),
+            C4 | C4TreeClocks | C4Search => engine == Engine::Weak(Axiom::Causal),
+            VlLwt => engine == Engine::Linear,
+            BiswasEneaSearch => level.is_strong() && !level.counts_real_time(),
+            PolySi | PolySiUnpruned | PolySiPlain => level.is_strong_on_conflicts() && !level.counts_real_time(),
+            MiniTransactions => level.is_strong_on_conflicts(),
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) fn cores(index: &Index, level: Level, most: usize, control: &Control)
 
 /// The components, if deciding them separately pays off: none of them is nearly everything.
 fn apart(index: &Index, level: Level) -> Option<Vec<Component>> {
-    if level == Level::StrictSerializability {
+    if level.counts_real_time() {
         return None;
     }
     let components = Component::all(index)?;

@@ -52,8 +52,7 @@ impl Order {
     /// of starts and commits satisfy the axioms of every level below (Biswas & Enea 2019, section 2.3).
     pub(super) fn witness(&self, level: Level, index: &Index) -> Witness {
         let transaction = |node: Node| index.transaction[node as usize];
-        let has_events = matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation);
-        match (self, has_events) {
+        match (self, level.has_snapshots()) {
             (Order::Commits(nodes), false) => Witness::CommitOrder(nodes.iter().map(|&n| transaction(n)).collect()),
             (Order::Commits(nodes), true) => Witness::Events(
                 nodes.iter().flat_map(|&n| [Event::Start(transaction(n)), Event::Commit(transaction(n))]).collect(),
@@ -80,7 +79,7 @@ impl Order {
 pub(super) struct Facts {
     /// There is a TAP-a to f: every level above CI is violated.
     pub(super) wrong_reads: bool,
-    /// There is a TAP-j: read atomic and everything above is violated.
+    /// There is a TAP-j: what implies cut isolation is violated.
     pub(super) non_repeatable_reads: bool,
 }
 
@@ -95,7 +94,7 @@ impl Facts {
 
     /// Whether they violate a level above CI.
     pub(super) fn violate(self, level: Level) -> bool {
-        self.wrong_reads || (self.non_repeatable_reads && level.implies(Level::ReadAtomic))
+        self.wrong_reads || (self.non_repeatable_reads && level.implies(Pattern::NonRepeatableRead.row().level))
     }
 }
 
@@ -108,16 +107,14 @@ pub(super) fn ask(
     control: &Control,
 ) -> Result<Decision, Interrupt> {
     let Some(ground) = ground else { return Ok(Decision::Violated) };
-    if level != Level::StrictSerializability
+    if !level.counts_real_time()
         && let Some(order) = ground.serial()
     {
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
-    Ok(match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
-            Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
-        }
-        _ => match weak::decide_on(index, Some(ground), level, control)? {
+    Ok(match level.is_strong() {
+        true => Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied),
+        false => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
             WeakDecision::Violated => Decision::Violated,
         },
@@ -127,9 +124,9 @@ pub(super) fn ask(
 /// Decisions with the seconds each took.
 pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
 
-/// Decides `levels` (except CI and SSER) in parallel in the current rayon pool. An engine is not started, or is
-/// stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is called with each
-/// decision as it is made.
+/// Decides `levels`, as far as they have a turn, in parallel in the current rayon pool, started in their turns. An engine
+/// is not started, or is stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is
+/// called with each decision as it is made.
 ///
 /// Which levels are violated does not depend on the number of threads; the order found for a satisfied level may,
 /// until [`share_orders`] has replaced it.
@@ -141,25 +138,15 @@ pub(super) fn decide_all(
     control: &Control,
     told: &(dyn Fn(Level, &Decision, f64) + Sync),
 ) -> Decisions {
-    // RA and RC first: they are cheap on every history, so a time limit never affects them, and a violation of RA
-    // settles all levels above. Then TCC and SER: a violation of the former or an order for the latter settles most of
-    // the rest.
-    const ORDER: [Level; 6] = [
-        Level::ReadAtomic,
-        Level::ReadCommitted,
-        Level::TransactionalCausalConsistency,
-        Level::Serializability,
-        Level::SnapshotIsolation,
-        Level::PrefixConsistency,
-    ];
+    let mut in_turn: Vec<(u8, Level)> = levels.iter().filter_map(|level| Some((level.row().turn?, *level))).collect();
+    in_turn.sort_unstable();
+    in_turn.dedup();
     let known: Mutex<Decisions> = Mutex::new(BTreeMap::new());
     let at_work: BTreeMap<Level, Control> = levels.iter().map(|&level| (level, control.branch())).collect();
     let is_known = |level: Level| known.lock().expect("no holder panics").contains_key(&level);
     let settle = |level: Level| {
         // An order for SER settles SI and PC, so they leave the processors to it for as long as an easy SER would take.
-        if matches!(level, Level::SnapshotIsolation | Level::PrefixConsistency)
-            && levels.contains(&Level::Serializability)
-        {
+        if level.has_snapshots() && levels.contains(&Level::Serializability) {
             let patience = SECONDS_PER_ACCESS * (index.read_key.len() + index.write_key.len()) as f64;
             wait(Duration::from_secs_f64(patience), || {
                 is_known(Level::Serializability) || at_work[&level].check().is_err()
@@ -181,7 +168,7 @@ pub(super) fn decide_all(
     };
     let settle = &settle;
     rayon::scope_fifo(|scope| {
-        for level in ORDER.into_iter().filter(|level| levels.contains(level)) {
+        for (_, level) in in_turn {
             scope.spawn_fifo(move |_| settle(level));
         }
     });

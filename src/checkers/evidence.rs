@@ -53,7 +53,7 @@ pub(super) fn first(
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;
     match violated.weakest() {
-        Some(weakest) if weakest <= Level::TransactionalCausalConsistency => {
+        Some(weakest) if weakest.is_weak() => {
             let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
             found.violations.extend_from_slice(&listed.violations);
             weak = Some(listed);

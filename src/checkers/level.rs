@@ -1,12 +1,13 @@
-//! Isolation levels: one row each.
+//! Isolation levels: one row each. What levels imply, and every list of levels, is computed from the rows.
 
 use super::linearizability::is_lightweight;
 use crate::history::History;
-use crate::relations::has_real_time;
+use crate::relations::{Axiom, has_real_time};
 use std::fmt;
 use std::str::FromStr;
 
-/// An isolation level that can be asked for.
+/// An isolation level that can be asked for. Levels are ordered as in the table: what a level implies comes before it. Of
+/// two levels that do not imply each other the order says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
@@ -30,68 +31,213 @@ pub enum Level {
     Linearizability,
 }
 
+/// Everything constant about a level.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelRow {
+    /// The level.
+    pub level: Level,
+    /// Short code, as in reports.
+    pub code: &'static str,
+    /// Long name, as accepted on the command line.
+    pub long_name: &'static str,
+    /// Further names accepted there, in lower case.
+    pub also: &'static [&'static str],
+    /// Adya's name, where he defines the same level; most of his do not count session order.
+    pub adya: Option<&'static str>,
+    /// Elle's keyword for the same level, without its colon.
+    pub elle: Option<&'static str>,
+    /// The strongest levels that it implies; these imply others.
+    pub implies: &'static [Level],
+    /// Which order of transactions it counts.
+    pub order: CountedOrder,
+    /// What decides it.
+    pub engine: Engine,
+    /// What shows that it is satisfied.
+    pub witness: WitnessKind,
+    /// Its turn among the levels that are decided side by side; none if it is decided before or after them.
+    pub turn: Option<u8>,
+    /// Whether shards may divide the components of a history among them.
+    pub spreads: bool,
+    /// What it means in a few words, for readers who do not know its name.
+    pub gloss: &'static str,
+    /// What it promises, in one plain sentence without a full stop.
+    pub promise: &'static str,
+}
+
+/// What a transaction must respect because it came earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedOrder {
+    /// Nothing.
+    Nothing,
+    /// The earlier transactions of its session.
+    Session,
+    /// All that ended before it began, too.
+    RealTime,
+}
+
+/// The engine that decides a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The reads of each transaction by themselves: `cut_isolation`.
+    Reads,
+    /// A commit order that an axiom of visibility constrains: `weak`.
+    Weak(Axiom),
+    /// An order of the moments at which transactions read and write: `strong`.
+    Strong(Moments),
+    /// Orders of the operations on each key: `linearizability`.
+    Linear,
+}
+
+/// The moments that a transaction consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moments {
+    /// Its start, at which it reads, and its commit, at which it writes.
+    StartAndCommit,
+    /// The same, and of two writers of a key one starts after the other has committed.
+    StartAndCommitApart,
+    /// One moment for all that it does.
+    One,
+}
+
+/// What shows that a level is satisfied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessKind {
+    /// The reads of each transaction; nothing else is needed.
+    Reads,
+    /// A commit order: a read returns the newest version among those that its transaction sees by the axiom.
+    CommitOrder,
+    /// Starts and commits: a transaction reads the newest versions committed before it starts.
+    Snapshots,
+    /// A serial order: a transaction reads the newest versions of those before it.
+    SerialOrder,
+}
+
+use Level::*;
+
+/// Weakest first: what a level implies comes before it.
+///
+/// It is the turn of RA and RC first: they are cheap on every history, so a time limit never affects them, and a violation
+/// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
+/// of the rest.
+#[rustfmt::skip]
+const ROWS: [LevelRow; 9] = [
+    LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
+        implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
+        witness: WitnessKind::Reads, turn: None, spreads: false,
+        gloss: "all reads of a key in a transaction return versions of one writer",
+        promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
+    LevelRow { level: ReadCommitted, code: "RC", long_name: "read-committed", also: &[], adya: None, elle: None,
+        implies: &[], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
+        witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false,
+        gloss: "stronger than in SQL: a transaction reads its own writes and final versions of other committed transactions, none of which is older than what it has seen",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction, and after reading from another one no version committed before what that one wrote; all see one order of commits" },
+    LevelRow { level: ReadAtomic, code: "RA", long_name: "read-atomic", also: &[], adya: None, elle: None,
+        implies: &[CutIsolation, ReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
+        witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false,
+        gloss: "a transaction sees all that another one wrote or none of it, and its session's earlier writes; all agree on one order of commits",
+        promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last, in one order of commits for all" },
+    LevelRow { level: TransactionalCausalConsistency, code: "TCC", long_name: "transactional-causal-consistency", also: &["causal", "cc"], adya: None, elle: Some("causal"),
+        implies: &[ReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
+        witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false,
+        gloss: "a transaction that sees another also sees all that the other saw; all agree on one order of commits",
+        promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last, in one order of commits for all" },
+    LevelRow { level: PrefixConsistency, code: "PC", long_name: "prefix-consistency", also: &[], adya: None, elle: None,
+        implies: &[TransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
+        witness: WitnessKind::Snapshots, turn: Some(5), spreads: true,
+        gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included",
+        promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included" },
+    LevelRow { level: SnapshotIsolation, code: "SI", long_name: "snapshot-isolation", also: &[], adya: None, elle: Some("strong-session-snapshot-isolation"),
+        implies: &[PrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: Some(4), spreads: true,
+        gloss: "transactions read from snapshots, and two writers of one key do not overlap",
+        promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap" },
+    LevelRow { level: Serializability, code: "SER", long_name: "serializability", also: &[], adya: None, elle: Some("strong-session-serializable"),
+        implies: &[SnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::One),
+        witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true,
+        gloss: "as if the transactions ran one after the other, those of a session in their own order",
+        promise: "the transactions ran as if one after the other, and those of each session in their own order" },
+    LevelRow { level: StrictSerializability, code: "SSER", long_name: "strict-serializability", also: &[], adya: Some("PL-SS"), elle: Some("strict-serializable"),
+        implies: &[Serializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false,
+        gloss: "as if the transactions ran one after the other, in an order that agrees with real time",
+        promise: "the transactions ran as if one after the other, in an order that agrees with real time" },
+    LevelRow { level: Linearizability, code: "LIN", long_name: "linearizability", also: &[], adya: None, elle: Some("linearizable"),
+        implies: &[StrictSerializability], order: CountedOrder::RealTime, engine: Engine::Linear,
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false,
+        gloss: "each operation took effect at one moment while it ran",
+        promise: "each operation took effect at one moment between its start and its end" },
+];
+
+/// By level: the levels that it implies, as bits.
+const IMPLIED: [u64; ROWS.len()] = {
+    let mut implied = [0; ROWS.len()];
+    let mut place = 0;
+    while place < ROWS.len() {
+        implied[place] = 1 << place;
+        let weaker = ROWS[place].implies;
+        let mut nth = 0;
+        while nth < weaker.len() {
+            implied[place] |= implied[weaker[nth] as usize];
+            nth += 1;
+        }
+        place += 1;
+    }
+    implied
+};
+
+/// The first N levels, weakest first, of all or of those that do not count real time; and how many there are.
+const fn levels<const N: usize>(with_times: bool) -> ([Level; N], usize) {
+    let mut levels = [ROWS[0].level; N];
+    let (mut place, mut n) = (0, 0);
+    while place < ROWS.len() {
+        if with_times || !matches!(ROWS[place].order, CountedOrder::RealTime) {
+            if n < N {
+                levels[n] = ROWS[place].level;
+            }
+            n += 1;
+        }
+        place += 1;
+    }
+    (levels, n)
+}
+
 impl Level {
     /// All levels, weakest first.
-    pub const ALL: [Level; 9] = [
-        Level::CutIsolation,
-        Level::ReadCommitted,
-        Level::ReadAtomic,
-        Level::TransactionalCausalConsistency,
-        Level::PrefixConsistency,
-        Level::SnapshotIsolation,
-        Level::Serializability,
-        Level::StrictSerializability,
-        Level::Linearizability,
-    ];
+    pub const ALL: [Level; ROWS.len()] = levels(true).0;
 
     /// The levels that every register history can be checked for.
-    pub const WITHOUT_TIMES: [Level; 7] = [
-        Level::CutIsolation,
-        Level::ReadCommitted,
-        Level::ReadAtomic,
-        Level::TransactionalCausalConsistency,
-        Level::PrefixConsistency,
-        Level::SnapshotIsolation,
-        Level::Serializability,
-    ];
+    pub const WITHOUT_TIMES: [Level; levels::<0>(false).1] = levels(false).0;
 
     /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
         let has_real_time = has_real_time(history);
-        let strict = has_real_time.then_some(Level::StrictSerializability);
-        let linear = (has_real_time && is_lightweight(history)).then_some(Level::Linearizability);
-        Level::WITHOUT_TIMES.into_iter().chain(strict).chain(linear).collect()
+        let is_lightweight = has_real_time && is_lightweight(history);
+        let applies = |level: &Level| match level.row().engine {
+            Engine::Linear => is_lightweight,
+            _ => has_real_time || !level.counts_real_time(),
+        };
+        Level::ALL.into_iter().filter(applies).collect()
+    }
+
+    /// Its row in the table.
+    pub fn row(self) -> &'static LevelRow {
+        &ROWS[self as usize]
     }
 
     /// Short code, as in reports.
     pub fn code(self) -> &'static str {
-        match self {
-            Level::CutIsolation => "CI",
-            Level::ReadCommitted => "RC",
-            Level::ReadAtomic => "RA",
-            Level::TransactionalCausalConsistency => "TCC",
-            Level::PrefixConsistency => "PC",
-            Level::SnapshotIsolation => "SI",
-            Level::Serializability => "SER",
-            Level::StrictSerializability => "SSER",
-            Level::Linearizability => "LIN",
-        }
+        self.row().code
+    }
+
+    /// The level with this code, exactly as in reports.
+    pub fn with_code(code: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.code() == code)
     }
 
     /// Long name, as accepted on the command line.
     pub fn long_name(self) -> &'static str {
-        match self {
-            Level::CutIsolation => "cut-isolation",
-            Level::ReadCommitted => "read-committed",
-            Level::ReadAtomic => "read-atomic",
-            Level::TransactionalCausalConsistency => "transactional-causal-consistency",
-            Level::PrefixConsistency => "prefix-consistency",
-            Level::SnapshotIsolation => "snapshot-isolation",
-            Level::Serializability => "serializability",
-            Level::StrictSerializability => "strict-serializability",
-            Level::Linearizability => "linearizability",
-        }
+        self.row().long_name
     }
 
     /// Its name in sentences: "read committed".
@@ -101,45 +247,71 @@ impl Level {
 
     /// What the level promises, in one plain sentence without a full stop.
     pub fn promise(self) -> &'static str {
-        match self {
-            Level::CutIsolation => {
-                "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored"
-            }
-            Level::ReadCommitted => {
-                "a transaction reads its own latest write of a key, else the final version of another committed transaction, and after reading from another one no version committed before what that one wrote; all see one order of commits"
-            }
-            Level::ReadAtomic => {
-                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last, in one order of commits for all"
-            }
-            Level::TransactionalCausalConsistency => {
-                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last, in one order of commits for all"
-            }
-            Level::PrefixConsistency => {
-                "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included"
-            }
-            Level::SnapshotIsolation => {
-                "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap"
-            }
-            Level::Serializability => {
-                "the transactions ran as if one after the other, and those of each session in their own order"
-            }
-            Level::StrictSerializability => {
-                "the transactions ran as if one after the other, in an order that agrees with real time"
-            }
-            Level::Linearizability => "each operation took effect at one moment between its start and its end",
+        self.row().promise
+    }
+
+    /// Whether satisfying `self` implies satisfying `other`; reflexive. (LIN is only decided for histories of lightweight
+    /// transactions, where it implies SSER.)
+    pub fn implies(self, other: Level) -> bool {
+        IMPLIED[self as usize] & (1 << other as usize) != 0
+    }
+
+    /// Whether real time counts.
+    pub fn counts_real_time(self) -> bool {
+        self.row().order == CountedOrder::RealTime
+    }
+
+    /// Whether it only relates the reads of each transaction and orders no transactions.
+    pub fn is_of_reads(self) -> bool {
+        self.row().engine == Engine::Reads
+    }
+
+    /// Whether the engine of commit orders and axioms of visibility decides it.
+    pub fn is_weak(self) -> bool {
+        matches!(self.row().engine, Engine::Weak(_))
+    }
+
+    /// Whether the engine of starts and commits decides it.
+    pub fn is_strong(self) -> bool {
+        matches!(self.row().engine, Engine::Strong(_))
+    }
+
+    /// Whether transactions have a start and a commit that are ordered.
+    pub fn has_snapshots(self) -> bool {
+        self.row().witness == WitnessKind::Snapshots
+    }
+
+    /// Whether transactions run one after the other.
+    pub fn is_serial(self) -> bool {
+        self.row().witness == WitnessKind::SerialOrder
+    }
+
+    /// Whether the order that satisfies it says which version each read returns: the newest by then.
+    pub fn reads_newest(self) -> bool {
+        self.has_snapshots() || self.is_serial()
+    }
+
+    /// Whether two writers of a key may not overlap (first committer wins).
+    pub fn forbids_conflicts(self) -> bool {
+        self.row().engine == Engine::Strong(Moments::StartAndCommitApart)
+    }
+
+    /// Whether the engine of starts and commits decides it and no two transactions may overwrite one version of a key.
+    pub fn is_strong_on_conflicts(self) -> bool {
+        self.is_strong() && self.row().engine != Engine::Strong(Moments::StartAndCommit)
+    }
+
+    /// The axiom by which a transaction sees another one at a weak level; any other level is treated as TCC.
+    pub(super) fn axiom(self) -> Axiom {
+        match self.row().engine {
+            Engine::Weak(axiom) => axiom,
+            _ => Axiom::Causal,
         }
     }
 
-    /// Whether satisfying `self` implies satisfying `other` (the hierarchy of design, reflexive).
-    pub fn implies(self, other: Level) -> bool {
-        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is only decided for histories
-        // of lightweight transactions, where it implies SSER.)
-        match (self, other) {
-            (a, b) if a == b => true,
-            (Level::CutIsolation, _) => false,
-            (Level::ReadCommitted, _) => false,
-            (a, b) => a > b,
-        }
+    /// The level for the engine of starts and commits; any that it does not decide is treated as SER.
+    pub(super) fn or_serial(self) -> Level {
+        if self.is_strong() { self } else { Serializability }
     }
 }
 
@@ -154,23 +326,19 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Level, String> {
         let wanted = text.trim().to_ascii_lowercase();
-        if matches!(wanted.as_str(), "causal" | "cc") {
-            return Ok(Level::TransactionalCausalConsistency);
-        }
-        Level::ALL
-            .into_iter()
-            .find(|level| level.code().eq_ignore_ascii_case(&wanted) || level.long_name() == wanted)
-            .ok_or_else(|| {
-                format!(
-                    "unknown level `{text}`, expected one of CI, RC, RA, TCC, PC, SI, SER, SSER, LIN or a long name"
-                )
-            })
+        let is_named = |row: &&LevelRow| {
+            row.code.eq_ignore_ascii_case(&wanted) || row.long_name == wanted || row.also.contains(&wanted.as_str())
+        };
+        ROWS.iter().find(is_named).map(|row| row.level).ok_or_else(|| {
+            let codes = ROWS.map(|row| row.code).join(", ");
+            format!("unknown level `{text}`, expected one of {codes} or a long name")
+        })
     }
 }
 
 /// A set of levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LevelSet(u16);
+pub struct LevelSet(u64);
 
 impl LevelSet {
     /// `level` and all levels that imply it: a violation of `level` violates them too.
@@ -178,14 +346,24 @@ impl LevelSet {
         Level::ALL.into_iter().filter(|stronger| stronger.implies(level)).collect()
     }
 
+    /// The levels and all that they imply: what satisfies a level satisfies those too.
+    pub fn downward(levels: impl IntoIterator<Item = Level>) -> LevelSet {
+        LevelSet(levels.into_iter().fold(0, |set, level| set | IMPLIED[level as usize]))
+    }
+
     /// Whether `level` is in the set.
     pub fn contains(self, level: Level) -> bool {
-        self.0 & (1 << level as u16) != 0
+        self.0 & (1 << level as u64) != 0
     }
 
     /// Adds a level.
     pub fn insert(&mut self, level: Level) {
-        self.0 |= 1 << level as u16;
+        self.0 |= 1 << level as u64;
+    }
+
+    /// The set without one level.
+    pub fn without(self, level: Level) -> LevelSet {
+        LevelSet(self.0 & !(1 << level as u64))
     }
 
     /// The members, weakest first.
@@ -193,7 +371,7 @@ impl LevelSet {
         Level::ALL.into_iter().filter(move |level| self.contains(*level))
     }
 
-    /// The weakest member.
+    /// The weakest member: the first in the table.
     pub fn weakest(self) -> Option<Level> {
         self.iter().next()
     }
@@ -210,6 +388,14 @@ impl FromIterator<Level> for LevelSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_variants_and_imply_only_earlier_ones() {
+        for (place, row) in ROWS.iter().enumerate() {
+            assert_eq!(row.level as usize, place, "{}", row.code);
+            assert!(row.implies.iter().all(|weaker| (*weaker as usize) < place), "{}", row.code);
+        }
+    }
 
     #[test]
     fn names_parse_back() {

@@ -36,11 +36,11 @@ pub mod weak;
 
 pub use check::{check, check_resolved, count, has_repeated_elements};
 pub use checker::{Checker, Counting, RcRule};
-pub use level::{Level, LevelSet};
+pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, WitnessKind};
 use page::Counted;
 pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
-pub use pattern::{Pattern, PatternRow};
+pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
 pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};

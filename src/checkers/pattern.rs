@@ -3,7 +3,8 @@
 use super::level::Level;
 use std::fmt;
 
-/// A class of violations. The fourteen TAPs are those of Plume, Table 1.
+/// A class of violations. The fourteen TAPs are those of Plume, Table 1. Patterns are ordered as in the table, and so are
+/// lists of violations; nothing else depends on that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pattern {
     /// TAP-a.
@@ -63,6 +64,10 @@ pub enum Pattern {
 pub struct PatternRow {
     /// The pattern.
     pub pattern: Pattern,
+    /// Where an instance shows.
+    pub shows: Shows,
+    /// Whether it occurs only in histories whose keys hold lists.
+    pub of_lists: bool,
     /// Id in reports: `TAP-m`, `LostUpdate`.
     pub id: &'static str,
     /// Plain name in reports: `COConflictCM`.
@@ -79,6 +84,19 @@ pub struct PatternRow {
     pub source: &'static str,
 }
 
+/// Where an instance of a pattern shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// In single reads, which violate every level above CI by themselves.
+    WrongRead,
+    /// In several reads of one transaction.
+    Reads,
+    /// In causal order, or in the commit orders of the weak levels.
+    CausalOrder,
+    /// In the orders of the strong levels, or of operations.
+    Order,
+}
+
 use Level::{
     CutIsolation as CI, Linearizability as LIN, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
     Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
@@ -88,35 +106,35 @@ use Pattern::*;
 
 #[rustfmt::skip]
 const ROWS: [PatternRow; 25] = [
-    PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: NotMyOwnWrite, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: NotMyLastWrite, id: "TAP-e", name: "NotMyLastWrite", title: "Not my last write", meaning: "a transaction read an own write that it had itself overwritten", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: IntermediateRead, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: IncompatibleOrder, id: "IncompatibleOrder", name: "IncompatibleOrder", title: "Incompatible order", meaning: "lists that were read of one key cannot come from one order of appends", adya: Some("incompatible-order"), level: RC, source: "Elle, list-append" },
-    PatternRow { pattern: DuplicateElement, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element more often than it was appended", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
-    PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges form a cycle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: VersionOrderCycle, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges form a cycle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
-    PatternRow { pattern: NonMonoReadCO, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: NonMonoReadCM, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: NonRepeatableRead, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
-    PatternRow { pattern: FracturedReadCO, id: "TAP-k", name: "FracturedReadCO", title: "Fractured read", meaning: "one write of a transaction was seen, yet another key was read in a version causally older than that transaction's", adya: Some("G-single"), level: RA, source: "Plume, Table 1 and Algorithm 1" },
-    PatternRow { pattern: FracturedReadCM, id: "TAP-l", name: "FracturedReadCM", title: "Fractured read (commit order)", meaning: "one write of a transaction was seen, yet another key was read in a version that every commit order puts before that transaction's", adya: None, level: RA, source: "Plume, Table 1 and Algorithm 1" },
-    PatternRow { pattern: COConflictCM, id: "TAP-m", name: "COConflictCM", title: "Causality violation", meaning: "a version was read although a causally newer one was already visible", adya: Some("G-single"), level: TCC, source: "Plume, Table 1" },
-    PatternRow { pattern: ConflictCM, id: "TAP-n", name: "ConflictCM", title: "Version-order conflict", meaning: "causally visible writes force two versions to be each older than the other", adya: None, level: TCC, source: "Plume, Table 1" },
-    PatternRow { pattern: Divergence, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
-    PatternRow { pattern: LostUpdate, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
-    PatternRow { pattern: LongFork, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
-    PatternRow { pattern: WriteSkew, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
-    PatternRow { pattern: SICycle, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
-    PatternRow { pattern: SERCycle, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
-    PatternRow { pattern: RealTimeCycle, id: "RealTimeCycle", name: "RealTimeCycle", title: "Real-time cycle", meaning: "a transaction does not see what had ended before it began, or sees it out of order", adya: Some("G-realtime"), level: SSER, source: "MTC, Def. 4" },
-    PatternRow { pattern: NoLinearOrder, id: "NoLinearOrder", name: "NoLinearOrder", title: "No linear order", meaning: "no order of some operations respects real time and session order and explains what each of them saw", adya: None, level: LIN, source: "Herlihy & Wing 1990; MTC, Def. 7" },
+    PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NotMyOwnWrite, shows: Shows::WrongRead, of_lists: false, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NotMyLastWrite, shows: Shows::WrongRead, of_lists: false, id: "TAP-e", name: "NotMyLastWrite", title: "Not my last write", meaning: "a transaction read an own write that it had itself overwritten", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: IntermediateRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: IncompatibleOrder, shows: Shows::WrongRead, of_lists: true, id: "IncompatibleOrder", name: "IncompatibleOrder", title: "Incompatible order", meaning: "lists that were read of one key cannot come from one order of appends", adya: Some("incompatible-order"), level: RC, source: "Elle, list-append" },
+    PatternRow { pattern: DuplicateElement, shows: Shows::WrongRead, of_lists: true, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element more often than it was appended", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
+    PatternRow { pattern: CyclicCO, shows: Shows::CausalOrder, of_lists: false, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges form a cycle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: VersionOrderCycle, shows: Shows::CausalOrder, of_lists: true, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges form a cycle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
+    PatternRow { pattern: NonMonoReadCO, shows: Shows::CausalOrder, of_lists: false, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NonMonoReadCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NonRepeatableRead, shows: Shows::Reads, of_lists: false, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
+    PatternRow { pattern: FracturedReadCO, shows: Shows::CausalOrder, of_lists: false, id: "TAP-k", name: "FracturedReadCO", title: "Fractured read", meaning: "one write of a transaction was seen, yet another key was read in a version causally older than that transaction's", adya: Some("G-single"), level: RA, source: "Plume, Table 1 and Algorithm 1" },
+    PatternRow { pattern: FracturedReadCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-l", name: "FracturedReadCM", title: "Fractured read (commit order)", meaning: "one write of a transaction was seen, yet another key was read in a version that every commit order puts before that transaction's", adya: None, level: RA, source: "Plume, Table 1 and Algorithm 1" },
+    PatternRow { pattern: COConflictCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-m", name: "COConflictCM", title: "Causality violation", meaning: "a version was read although a causally newer one was already visible", adya: Some("G-single"), level: TCC, source: "Plume, Table 1" },
+    PatternRow { pattern: ConflictCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-n", name: "ConflictCM", title: "Version-order conflict", meaning: "causally visible writes force two versions to be each older than the other", adya: None, level: TCC, source: "Plume, Table 1" },
+    PatternRow { pattern: Divergence, shows: Shows::Order, of_lists: false, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
+    PatternRow { pattern: LostUpdate, shows: Shows::Order, of_lists: false, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: LongFork, shows: Shows::Order, of_lists: false, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: WriteSkew, shows: Shows::Order, of_lists: false, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: SICycle, shows: Shows::Order, of_lists: false, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
+    PatternRow { pattern: SERCycle, shows: Shows::Order, of_lists: false, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
+    PatternRow { pattern: RealTimeCycle, shows: Shows::Order, of_lists: false, id: "RealTimeCycle", name: "RealTimeCycle", title: "Real-time cycle", meaning: "a transaction does not see what had ended before it began, or sees it out of order", adya: Some("G-realtime"), level: SSER, source: "MTC, Def. 4" },
+    PatternRow { pattern: NoLinearOrder, shows: Shows::Order, of_lists: false, id: "NoLinearOrder", name: "NoLinearOrder", title: "No linear order", meaning: "no order of some operations respects real time and session order and explains what each of them saw", adya: None, level: LIN, source: "Herlihy & Wing 1990; MTC, Def. 7" },
 ];
 
 impl Pattern {
-    /// All patterns: the TAPs a to n first.
+    /// All patterns, in the order of lists.
     pub fn all() -> impl Iterator<Item = Pattern> {
         ROWS.iter().map(|row| row.pattern)
     }
@@ -133,22 +151,22 @@ impl Pattern {
 
     /// Whether an instance shows in single reads and violates every level above CI by itself.
     pub fn is_wrong_read(self) -> bool {
-        self < Pattern::CyclicCO
+        self.row().shows == Shows::WrongRead
     }
 
     /// Whether an instance is visible in the reads of one transaction.
     pub(super) fn is_of_reads(self) -> bool {
-        self.is_wrong_read() || self == Pattern::NonRepeatableRead
+        matches!(self.row().shows, Shows::WrongRead | Shows::Reads)
     }
 
     /// Whether an instance is visible in causal order or in the commit orders of the weak levels.
     pub(super) fn is_weak(self) -> bool {
-        (Pattern::CyclicCO..=Pattern::ConflictCM).contains(&self) && self != Pattern::NonRepeatableRead
+        self.row().shows == Shows::CausalOrder
     }
 
     /// Whether it occurs only in histories whose keys hold lists.
     pub fn is_of_lists(self) -> bool {
-        matches!(self, Pattern::IncompatibleOrder | Pattern::DuplicateElement | Pattern::VersionOrderCycle)
+        self.row().of_lists
     }
 
     /// Plume's letter, for the fourteen TAPs.

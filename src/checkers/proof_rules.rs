@@ -25,7 +25,7 @@ struct Rules<'a> {
 
 impl Rules<'_> {
     fn two_events(&self) -> bool {
-        self.level < Level::Serializability
+        self.level.has_snapshots()
     }
 
     fn read(&self, read: OperationId, reader: TransactionId, writer: TransactionId) {
@@ -78,7 +78,7 @@ impl Rules<'_> {
                 }
             }
             Reason::Conflict { order } => {
-                assert!(self.level >= Level::SnapshotIsolation);
+                assert!(self.level.is_strong_on_conflicts());
                 self.write(edge.from_operation, edge.from, edge);
                 self.write(edge.to_operation, edge.to, edge);
                 self.path(order, edge.from, edge.to);
@@ -108,7 +108,7 @@ impl Rules<'_> {
     }
 
     fn span(&self, edge: EdgeIndex) -> Span {
-        let version_order = if self.level == Level::PrefixConsistency { (1, 1) } else { (1, 0) };
+        let version_order = if self.level.is_strong_on_conflicts() { (1, 0) } else { (1, 1) };
         match &self.edges[edge].because {
             Reason::Overwrites { .. } => (0, 1),
             Reason::Visible { .. } | Reason::Listed { .. } | Reason::Assumed => version_order,

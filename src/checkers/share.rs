@@ -62,8 +62,10 @@ impl ShardAssignment {
     }
 }
 
-/// The strong levels that components can be decided at, strongest first.
-pub(super) const SPREAD: [Level; 3] = [Level::Serializability, Level::SnapshotIsolation, Level::PrefixConsistency];
+/// The levels that components can be decided at, strongest first.
+fn spread() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().rev().filter(|level| level.row().spreads)
+}
 
 /// The components of a share, ascending: components are dealt out from the largest to the smallest, each to the shard
 /// that has least, so the first shard never goes without. The same for every shard. O(components × log, + shards).
@@ -95,7 +97,7 @@ pub(super) enum Shared {
     Undecided(Interrupt),
 }
 
-/// Decides `levels` (of [`SPREAD`]) on the components `mine` in parallel in the current rayon pool, strongest levels
+/// Decides `levels` (those that spread) on the components `mine` in parallel in the current rayon pool, strongest levels
 /// first; returns by level the answer and the seconds that all components took together. Once one is violated, the
 /// level is not decided for the others any more.
 pub(super) fn decide_mine(
@@ -106,7 +108,7 @@ pub(super) fn decide_mine(
     control: &Control,
 ) -> BTreeMap<Level, (Shared, f64)> {
     let branches: Vec<(Level, Control)> =
-        SPREAD.into_iter().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
+        spread().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
     let work = Work { index, components, branches: &branches, decided: Mutex::default() };
     let pairs = branches.iter().flat_map(|branch| mine.iter().map(move |&place| (branch, place)));
     rayon::scope_fifo(|scope| {
@@ -156,7 +158,7 @@ impl Work<'_> {
 /// What the other levels of a component imply: what satisfies a level satisfies the weaker ones, what violates a level
 /// violates the stronger ones.
 fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
-    let others = || SPREAD.into_iter().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
+    let others = || spread().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
     let satisfied = others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
     let violated = others().find(|(other, d)| level.implies(*other) && d.is_violated());
     satisfied.or(violated).map(|(_, decision)| decision.clone())
@@ -215,8 +217,9 @@ mod tests {
     fn a_share_is_violated_only_by_its_own_components() {
         let index = index_of(&history(TEXT));
         let components = Component::all(&index).unwrap();
+        let levels: Vec<Level> = spread().collect();
         for mine in [vec![0], vec![1, 2], vec![0, 3], vec![]] {
-            let decided = decide_mine(&index, &components, &mine, &SPREAD, &Control::new());
+            let decided = decide_mine(&index, &components, &mine, &levels, &Control::new());
             let violated = mine.contains(&0);
             for (level, (shared, _)) in &decided {
                 match shared {
@@ -238,7 +241,7 @@ mod tests {
         let components = Component::all(&index).unwrap();
         let control = Control::new();
         control.stop();
-        let decided = decide_mine(&index, &components, &[0, 1], &SPREAD, &control);
+        let decided = decide_mine(&index, &components, &[0, 1], &spread().collect::<Vec<_>>(), &control);
         assert!(decided.values().all(|(shared, _)| matches!(shared, Shared::Undecided(Interrupt::Cancelled))));
     }
 }

@@ -1,6 +1,6 @@
 //! One violation, with the edges that prove it.
 
-use super::level::{Level, LevelSet};
+use super::level::LevelSet;
 use super::pattern::Pattern;
 use super::place::Place;
 use crate::history::{KeyId, OperationId, TransactionId};
@@ -322,10 +322,8 @@ impl Violation {
     pub fn called(&self) -> Pattern {
         use Pattern::{ConflictCM, FracturedReadCM, NonMonoReadCM};
         match (self.id.pattern, self.levels.weakest()) {
-            (NonMonoReadCM, Some(Level::ReadAtomic)) => FracturedReadCM,
-            (NonMonoReadCM | FracturedReadCM, Some(level)) if level >= Level::TransactionalCausalConsistency => {
-                ConflictCM
-            }
+            (NonMonoReadCM | FracturedReadCM, Some(level)) if level.implies(ConflictCM.row().level) => ConflictCM,
+            (NonMonoReadCM, Some(level)) if level.implies(FracturedReadCM.row().level) => FracturedReadCM,
             (pattern, _) => pattern,
         }
     }

@@ -288,7 +288,7 @@ pub(super) fn examine_and_check(
 fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let checker = arguments.checker;
     for &level in &arguments.level {
-        if !checker.levels().contains(&level) {
+        if !checker.decides(level) {
             let decided: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
             anyhow::bail!("the checker {checker} does not decide {level}, only {}", decided.join(", "));
         }
@@ -316,10 +316,10 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     }
     if levels.is_empty() {
         levels = Level::of(history);
-        levels.retain(|level| arguments.checker.levels().contains(level));
+        levels.retain(|level| arguments.checker.decides(*level));
         // A checker for other kinds of histories says so.
         if levels.is_empty() {
-            levels = arguments.checker.levels().to_vec();
+            levels = arguments.checker.levels();
         }
     }
     Options {

@@ -198,7 +198,7 @@ impl Table {
 
 /// Levels in which each is stronger than those before, without time.
 fn above_cut_isolation() -> impl Iterator<Item = Level> {
-    Level::WITHOUT_TIMES.into_iter().filter(|level| *level != Level::CutIsolation)
+    Level::WITHOUT_TIMES.into_iter().filter(|level| !level.is_of_reads())
 }
 
 fn letter_of(id: &'static str) -> &'static str {

@@ -27,7 +27,7 @@ pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &C
         true => Level::WITHOUT_TIMES.to_vec(),
         false => arguments.level.clone(),
     };
-    levels.retain(|level| arguments.checker.levels().contains(level));
+    levels.retain(|level| arguments.checker.decides(*level));
     let levels = levels.iter().map(|level| level.code().to_owned()).collect();
     let who = Share { shard: place % share.shards, ..share };
     Some(Document::Elsewhere(Box::new(Elsewhere::new(&path, PartEntry::of_histories(who, levels)))))

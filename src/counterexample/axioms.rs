@@ -4,7 +4,7 @@
 //! x` that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
 
 use super::Step;
-use crate::checkers::{Level, Pattern};
+use crate::checkers::{Level, Pattern, WitnessKind};
 use crate::relations::{Axiom, Edge, Reason, Relation};
 
 /// An axiom or a definition, and its source.
@@ -149,7 +149,7 @@ pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
         Axiom::ReadCommitted => READ_COMMITTED,
         Axiom::ReadAtomic => READ_ATOMIC,
         Axiom::Causal => CAUSAL,
-        Axiom::CommitOrder if level <= Level::SnapshotIsolation => PREFIX,
+        Axiom::CommitOrder if !level.is_serial() => PREFIX,
         Axiom::CommitOrder => SERIALIZABILITY,
     }
 }
@@ -175,11 +175,11 @@ pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> O
 
 /// What a cycle violates at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
-    match level {
-        Level::PrefixConsistency => PREFIX_CYCLES,
-        Level::SnapshotIsolation => SNAPSHOT_CYCLES,
-        Level::Serializability | Level::StrictSerializability | Level::Linearizability => SERIAL_CYCLES,
-        _ => COMMIT_ORDER,
+    match level.row().witness {
+        WitnessKind::Snapshots if level.forbids_conflicts() => SNAPSHOT_CYCLES,
+        WitnessKind::Snapshots => PREFIX_CYCLES,
+        WitnessKind::SerialOrder => SERIAL_CYCLES,
+        WitnessKind::Reads | WitnessKind::CommitOrder => COMMIT_ORDER,
     }
 }
 

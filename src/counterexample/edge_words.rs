@@ -50,7 +50,7 @@ impl Words<'_> {
                     return format!("{name} read {old}, where {from}'s append comes before {to}'s: so {order}");
                 }
                 let saw = match axiom {
-                    Axiom::CommitOrder if has_snapshots(level) => {
+                    Axiom::CommitOrder if level.has_snapshots() => {
                         let chain = self.in_time(seen, level);
                         format!("{from}, which {wrote}, committed before {name} started{chain}")
                     }
@@ -202,7 +202,7 @@ impl Words<'_> {
     fn order(&self, edge: &Edge, level: Level) -> String {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
-            None if matches!(edge.because, Reason::Visible { .. }) && level < Level::PrefixConsistency => {
+            None if matches!(edge.because, Reason::Visible { .. }) && !level.reads_newest() => {
                 format!("{} would have to commit before {}", self.transaction(edge.from), self.transaction(edge.to))
             }
             None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
@@ -220,25 +220,20 @@ impl Words<'_> {
 
 /// The verb for a transaction that precedes another: at serializability and above it ran before it.
 pub(super) fn verb(level: Level) -> &'static str {
-    if level >= Level::Serializability { "ran" } else { "came" }
-}
-
-/// Whether transactions of the level have a start and a commit that are ordered.
-fn has_snapshots(level: Level) -> bool {
-    matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation)
+    if level.is_serial() { "ran" } else { "came" }
 }
 
 /// What an edge says in time, at the levels where transactions have snapshots.
 pub(super) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
     use Moment::{Committed, Started};
     let (from, to) = (edge.from, edge.to);
-    if !has_snapshots(level) {
+    if !level.has_snapshots() {
         return None;
     }
     match edge.relation {
         Relation::AntiDependency => Some([Started(from), Committed(to)]),
         Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder => Some([Committed(from), Started(to)]),
-        Relation::WriteWrite if level == Level::SnapshotIsolation => Some([Committed(from), Started(to)]),
+        Relation::WriteWrite if level.forbids_conflicts() => Some([Committed(from), Started(to)]),
         Relation::WriteWrite | Relation::CommitOrder => Some([Committed(from), Committed(to)]),
         Relation::RealTime => None,
     }

@@ -3,7 +3,7 @@
 use super::claim::{Claim, Sight, claim, is_in_its_list};
 use super::edge_words::{capitalized, sentence};
 use super::words::Words;
-use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
+use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
@@ -371,7 +371,7 @@ impl Speaker<'_> {
     fn ring(&self, missing: &[TransactionId]) -> String {
         const TOLD: usize = 4;
         let order = match self.violation.levels.weakest() {
-            Some(level) if level >= Level::Serializability => "no serial order",
+            Some(level) if level.is_serial() => "no serial order",
             _ => "no order of commits",
         };
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();

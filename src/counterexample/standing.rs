@@ -150,7 +150,7 @@ pub(super) fn verdicts(example: &Counterexample) -> String {
         n => format!("{these} of {n} transactions"),
     };
     let broken = |&(level, verdict): &(Level, &Verdict)| {
-        (level != Level::CutIsolation && *verdict == Verdict::Violated).then_some(level)
+        (!level.is_of_reads() && *verdict == Verdict::Violated).then_some(level)
     };
     let argued = match verdicts.iter().filter_map(broken).min() {
         Some(weakest) if weakest < example.level => {
@@ -214,30 +214,7 @@ fn without_glosses_of(text: &str, other: &str) -> String {
 
 /// A level with its meaning in a few words.
 fn glossed(level: Level) -> String {
-    let meaning = match level {
-        Level::CutIsolation => "all reads of a key in a transaction return versions of one writer",
-        Level::ReadCommitted => {
-            "stronger than in SQL: a transaction reads its own writes and final versions of other committed transactions, none of which is older than what it has seen"
-        }
-        Level::ReadAtomic => {
-            "a transaction sees all that another one wrote or none of it, and its session's earlier writes; all agree on one order of commits"
-        }
-        Level::TransactionalCausalConsistency => {
-            "a transaction that sees another also sees all that the other saw; all agree on one order of commits"
-        }
-        Level::PrefixConsistency => {
-            "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included"
-        }
-        Level::SnapshotIsolation => "transactions read from snapshots, and two writers of one key do not overlap",
-        Level::Serializability => {
-            "as if the transactions ran one after the other, those of a session in their own order"
-        }
-        Level::StrictSerializability => {
-            "as if the transactions ran one after the other, in an order that agrees with real time"
-        }
-        Level::Linearizability => "each operation took effect at one moment while it ran",
-    };
-    format!("{} ({meaning})", level.spoken())
+    format!("{} ({})", level.spoken(), level.row().gloss)
 }
 
 /// How many transactions the argument names, and that the others are there because of its reads.
@@ -304,7 +281,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         }
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    let is_repeated = example.level > Level::CutIsolation && !repeated_appends(&example.history).is_empty();
+    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).chain(list).collect()

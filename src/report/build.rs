@@ -235,10 +235,11 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The levels a violation violates. SSER and LIN are named only where they were decided: not every history has them.
+/// The levels a violation violates. Those that count real time are named only where they were decided: not
+/// every history has times.
 fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
     let is_decided = |level| findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
-    let named = violation.levels.iter().filter(|&level| level < Level::StrictSerializability || is_decided(level));
+    let named = violation.levels.iter().filter(|&level| !level.counts_real_time() || is_decided(level));
     named.map(|level| level.code().to_owned()).collect()
 }
 

@@ -159,7 +159,7 @@ impl Shards {
 
     /// The verdict of all shards together on a level.
     fn level(&self, level: &str) -> LevelEntry {
-        let is_spread = matches!(level, "PC" | "SI" | "SER") && self.n_components > 1;
+        let is_spread = Level::with_code(level).is_some_and(|level| level.row().spreads) && self.n_components > 1;
         let entries: Vec<(&PartEntry, &LevelEntry)> = self
             .reports
             .iter()

@@ -1,5 +1,6 @@
-//! Claims about levels that a history cannot be checked for.
+//! Claims about levels that are unknown or that a history cannot be checked for.
 
+use super::levels;
 use super::linear::is_lightweight;
 use super::resolution::Resolution;
 use crate::history::History;
@@ -9,10 +10,11 @@ use crate::report::{LevelEntry, VerdictWord};
 /// histories neither satisfy nor violate it. SSER is satisfied in real time only; where no times order anything it is
 /// still violated if SER is, and the evidence must show that.
 pub(super) fn check(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
-    let needs_time = match (level.level.as_str(), level.verdict) {
-        (_, VerdictWord::Undecided) => false,
-        ("LIN", _) => is_lightweight(history).map(|()| true)?,
-        (code, verdict) => code == "SSER" && verdict == VerdictWord::Satisfied,
+    let row = levels::row(&level.level).ok_or("unknown level")?;
+    let needs_time = match level.verdict {
+        VerdictWord::Undecided => false,
+        _ if row.is_lightweight => is_lightweight(history).map(|()| true)?,
+        verdict => row.in_real_time && verdict == VerdictWord::Satisfied,
     };
     match needs_time && !resolution.has_real_time() {
         true => Err("no committed transaction that sets nothing up has times".to_owned()),

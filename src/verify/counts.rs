@@ -1,7 +1,7 @@
 //! The numbers under `patterns`, and which violations belong together.
 
 use super::Problem;
-use super::levels;
+use super::levels::{self, Searched};
 use super::pattern;
 use super::recount::Recount;
 use super::violations::Confirmed;
@@ -42,14 +42,11 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
     }
     let engine_asked = report.levels.iter().any(|level| level.checker == "fast");
     // Only then the program looks for cycles at all.
-    let is_violated = report
-        .levels
-        .iter()
-        .any(|level| level.verdict == VerdictWord::Violated && !matches!(level.level.as_str(), "CI" | "LIN"));
-    let is_strong = report
-        .levels
-        .iter()
-        .any(|level| level.verdict == VerdictWord::Violated && matches!(level.level.as_str(), "SI" | "SER" | "SSER"));
+    let violated = report.levels.iter().filter(|level| level.verdict == VerdictWord::Violated);
+    let searched: Vec<Searched> =
+        violated.filter_map(|level| levels::row(&level.level)).map(|row| row.searched).collect();
+    let is_violated = searched.iter().any(|searched| *searched != Searched::Nothing);
+    let is_strong = searched.contains(&Searched::CyclesAndDivergence);
     let is_cut = is_cut(report);
     let mut known: Vec<&str> = Vec::new();
     for (id, count) in &report.patterns.0 {
@@ -118,7 +115,7 @@ fn is_cut(report: &Report) -> bool {
 fn told_of_reads_only<'a>(
     confirmed: &'a [(&'a ViolationEntry, Confirmed)],
 ) -> Vec<&'a (&'a ViolationEntry, Confirmed)> {
-    let is_of_reads = |violation: &ViolationEntry| violation.levels.iter().all(|level| level == "CI");
+    let is_of_reads = |violation: &ViolationEntry| violation.levels.iter().all(|level| levels::is_of_reads(level));
     let identity = |found: &'a Confirmed| found.scene.as_ref().and_then(|scene| scene.identity.as_deref());
     let above: FxHashSet<(&str, &str)> = confirmed
         .iter()

@@ -4,6 +4,7 @@
 use super::cut;
 use super::elements::{self, Apart};
 use super::initial::Initial;
+use super::levels;
 use super::replay::{Extent, Flaw};
 use super::resolution::{Join, Resolution};
 use super::violations::{holds, holds_apart};
@@ -122,7 +123,7 @@ impl<'a> Verifier<'a> {
     fn check_apart(&self, one: &Stated, message: String) -> Result<(), Flaw> {
         let tell_apart = || elements::concerns(self.history).then(|| elements::told_apart(self.history.clone()));
         match self.apart.get_or_init(tell_apart) {
-            Some(apart) if !one.entry.levels.iter().any(|level| level == "CI") => {
+            Some(apart) if !one.entry.levels.iter().any(|level| levels::is_of_reads(level)) => {
                 let resolution = Resolution::new(&apart.history);
                 Ok(holds_apart(apart, &resolution, &one.entry, &one.transactions)?)
             }

@@ -1,45 +1,107 @@
-//! Which levels imply which, and how verdicts constrain each other because of it.
+//! The levels, a row each, and how verdicts constrain each other because of what levels imply.
 
 use super::Problem;
+use super::spans::Strength;
+use super::weak::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
-/// Codes of the levels, weakest first. The place in this list is their strength, except for CI, which only RA and
-/// stronger levels imply.
-pub(super) const LEVELS: [&str; 9] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
+/// How evidence about a level is checked.
+pub(super) struct Row {
+    pub(super) code: &'static str,
+    /// The strongest levels that it implies.
+    implies: &'static [&'static str],
+    /// What may be concluded from edges; none where nothing is ordered.
+    pub(super) strength: Option<Strength>,
+    /// How its witness is replayed.
+    pub(super) replay: Replay,
+    /// What the program looks for where it is violated.
+    pub(super) searched: Searched,
+    /// The pattern of a cycle that has no other name.
+    pub(super) cycle: &'static str,
+    /// Whether only an order in real time satisfies it.
+    pub(super) in_real_time: bool,
+    /// Whether it is about lightweight transactions only, failed comparisons included.
+    pub(super) is_lightweight: bool,
+}
 
-/// The place of cut isolation.
-pub(super) const CI: usize = 0;
+/// How a witness is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replay {
+    /// Nothing is replayed: the reads of each transaction show it.
+    Reads,
+    /// A commit order: each read returns the newest version that its transaction sees.
+    Sees(Sight),
+    /// Starts and commits: all reads are of the start; at times two writers of a key may not overlap.
+    Snapshots { apart: bool },
+    /// One after the other.
+    Serial,
+}
 
-const RA: usize = 2;
+/// What the program looks for where a level is violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Searched {
+    Nothing,
+    Cycles,
+    CyclesAndDivergence,
+}
+
+/// Weakest first.
+#[rustfmt::skip]
+pub(super) const ROWS: [Row; 9] = [
+    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, is_lightweight: false },
+    Row { code: "RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
+    Row { code: "RA", implies: &["CI", "RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
+    Row { code: "TCC", implies: &["RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
+    Row { code: "PC", implies: &["TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, is_lightweight: false },
+    Row { code: "SI", implies: &["PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, is_lightweight: false },
+    Row { code: "SER", implies: &["SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, is_lightweight: false },
+    Row { code: "SSER", implies: &["SER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, is_lightweight: false },
+    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, is_lightweight: true },
+];
 
 /// The place of a level.
 pub(super) fn place(code: &str) -> Option<usize> {
-    LEVELS.iter().position(|known| *known == code)
+    ROWS.iter().position(|row| row.code == code)
+}
+
+/// The row of a level.
+pub(super) fn row(code: &str) -> Option<&'static Row> {
+    place(code).map(|place| &ROWS[place])
+}
+
+/// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a
+/// value count.
+pub(super) fn is_of_reads(code: &str) -> bool {
+    row(code).is_some_and(|row| row.replay == Replay::Reads)
 }
 
 /// Whether every history that satisfies the one level satisfies the other.
 pub(super) fn implies(stronger: usize, weaker: usize) -> bool {
-    stronger == weaker || stronger > weaker && (weaker != CI || stronger >= RA)
+    let mut between = ROWS[stronger].implies.iter().filter_map(|code| place(code));
+    stronger == weaker || between.any(|between| implies(between, weaker))
 }
 
 /// What evidence has been accepted, by place of a level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shown {
     /// A witness was replayed.
-    pub(super) satisfied: [bool; LEVELS.len()],
+    pub(super) satisfied: [bool; ROWS.len()],
     /// A violation was confirmed.
-    pub(super) violated: [bool; LEVELS.len()],
+    pub(super) violated: [bool; ROWS.len()],
 }
 
 impl Shown {
     /// The strongest level with a witness that implies this one.
     fn satisfied_by(&self, level: usize) -> Option<&'static str> {
-        (0..LEVELS.len()).rev().find(|&known| self.satisfied[known] && implies(known, level)).map(|known| LEVELS[known])
+        (0..ROWS.len())
+            .rev()
+            .find(|&known| self.satisfied[known] && implies(known, level))
+            .map(|known| ROWS[known].code)
     }
 
     /// The weakest level with a violation that this one implies.
     fn violated_by(&self, level: usize) -> Option<&'static str> {
-        (0..LEVELS.len()).find(|&known| self.violated[known] && implies(level, known)).map(|known| LEVELS[known])
+        (0..ROWS.len()).find(|&known| self.violated[known] && implies(level, known)).map(|known| ROWS[known].code)
     }
 }
 
@@ -78,8 +140,8 @@ pub(super) fn contradictions(levels: &[LevelEntry]) -> Vec<Problem> {
     let (satisfied, violated) = (of(VerdictWord::Satisfied), of(VerdictWord::Violated));
     let pair = |stronger: usize| violated.iter().find(|&&weaker| implies(stronger, weaker)).map(|&w| (stronger, w));
     let problem = |(stronger, weaker): (usize, usize)| Problem {
-        place: format!("level {}", LEVELS[stronger]),
-        message: format!("said to be satisfied while {} is said to be violated", LEVELS[weaker]),
+        place: format!("level {}", ROWS[stronger].code),
+        message: format!("said to be satisfied while {} is said to be violated", ROWS[weaker].code),
     };
     satisfied.into_iter().filter_map(pair).map(problem).collect()
 }

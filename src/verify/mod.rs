@@ -135,7 +135,7 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
         }
     }
     for level in &report.levels {
-        if let Err(message) = may_be_asked(history, &resolution, level) {
+        if let Err(message) = applicable::check(history, &resolution, level) {
             problems.push(of_level(level, message));
         }
         let Some(place) = levels::place(&level.level) else { continue };
@@ -177,14 +177,6 @@ pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(
 
 fn of_level(level: &LevelEntry, message: String) -> Problem {
     Problem { place: format!("level {}", level.level), message }
-}
-
-/// Whether a level can be decided for this history.
-fn may_be_asked(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
-    match levels::place(&level.level) {
-        Some(_) => applicable::check(history, resolution, level),
-        None => Err("unknown level".to_owned()),
-    }
 }
 
 /// The violations whose proof holds; everything wrong with them and with others is added to the problems.

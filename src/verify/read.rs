@@ -4,15 +4,9 @@ use super::cycle::Told;
 use super::resolution::{Resolution, Source};
 use super::setting::{Basis, Setting};
 use super::violations::Surplus;
-use super::{edge, scene};
+use super::{edge, levels, scene};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
-
-/// Levels that each of the patterns a to f violates.
-const READ_COMMITTED_AND_UP: [&str; 8] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
-
-/// Levels that two reads with different writers violate.
-const CUT_ISOLATION_AND_UP: [&str; 8] = ["CI", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
 
 /// The pattern of two reads.
 const NON_REPEATABLE: &str = "TAP-j";
@@ -67,7 +61,7 @@ pub(super) fn told(
             None => Ok(super::linear::scene(history, transactions)),
         };
     }
-    let level = violation.levels.iter().find(|level| *level != "CI").map_or("CI", String::as_str);
+    let level = violation.levels.iter().find(|level| !levels::is_of_reads(level)).map_or("CI", String::as_str);
     let setting = Setting::new(resolution, basis(level));
     let pattern = violation.pattern.as_str();
     let mut reads = operations(history, violation, transactions)?;
@@ -178,7 +172,7 @@ fn edge_into(
 
 /// What may be concluded from values at a level.
 pub(super) fn basis(level: &str) -> Basis {
-    if level == "CI" { Basis::AllWriters } else { Basis::FairWriters }
+    if levels::is_of_reads(level) { Basis::AllWriters } else { Basis::FairWriters }
 }
 
 fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
@@ -188,8 +182,9 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
 /// not violate RC: that also requires that the second returned an older version, hence edges.
 pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
-    let levels = if pattern == NON_REPEATABLE { &CUT_ISOLATION_AND_UP[..] } else { &READ_COMMITTED_AND_UP };
-    match levels.contains(&level) {
+    let weakest = levels::place(if pattern == NON_REPEATABLE { "CI" } else { "RC" });
+    let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
+    match levels::place(level).is_some_and(implies) {
         true => Ok(()),
         false => Err(format!("such reads do not violate {level} by themselves")),
     }

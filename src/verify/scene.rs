@@ -156,12 +156,8 @@ fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
 /// The name of a cycle that has no other name.
 fn general(argument: &Argument<'_>) -> &'static str {
     let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
-    match places.filter(|&place| place > levels::CI).min().map(|place| levels::LEVELS[place]) {
-        Some("PC" | "SI") => "SICycle",
-        Some("SER") => "SERCycle",
-        Some("SSER" | "LIN") => "RealTimeCycle",
-        _ => "",
-    }
+    let weakest = places.filter(|&place| levels::ROWS[place].strength.is_some()).min();
+    weakest.map_or("", |place| levels::ROWS[place].cycle)
 }
 
 /// A cycle of edges.

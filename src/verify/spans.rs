@@ -2,6 +2,7 @@
 
 use super::cycle::Argument;
 use super::initial::Initial;
+use super::levels;
 use crate::history::History;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 
@@ -20,22 +21,12 @@ pub(super) enum Strength {
 impl Strength {
     /// The strength of a level; none at CI, which has no order.
     pub(super) fn of(history: &History, initial: &Initial, level: &str) -> Result<Option<Strength>, String> {
-        Ok(Some(match level {
-            "CI" => return Ok(None),
-            "RC" => Strength::ReadCommitted,
-            "RA" => Strength::ReadAtomic,
-            "TCC" => Strength::Causal,
-            "PC" => Strength::Prefix,
-            "SI" => Strength::Snapshot,
-            "SER" => Strength::Serial,
-            // A linearizable history of lightweight transactions is strictly serializable.
-            "LIN" => {
-                initial.is_lightweight(history)?;
-                Strength::Strict
-            }
-            "SSER" => Strength::Strict,
-            _ => return Err(format!("unknown level {level}")),
-        }))
+        let row = levels::row(level).ok_or_else(|| format!("unknown level {level}"))?;
+        // A linearizable history of lightweight transactions is strictly serializable.
+        if row.is_lightweight {
+            initial.is_lightweight(history)?;
+        }
+        Ok(row.strength)
     }
 
     /// Whether start and commit are different events.

@@ -3,6 +3,7 @@
 use super::cycle::{self, Told};
 use super::elements::Apart;
 use super::form::Form;
+use super::levels::is_of_reads;
 use super::resolution::Resolution;
 use super::scene::Scene;
 use super::{Problem, SessionNames, read};
@@ -45,7 +46,7 @@ impl Court<'_> {
         // Every statement about a history whose elements are distinguished as far as possible also applies to this one.
         if n_problems(&found) > 0
             && let Some((apart, resolution)) = self.apart
-            && !violation.levels.iter().any(|level| level == "CI")
+            && !violation.levels.iter().any(|level| is_of_reads(level))
         {
             let by_elements = self.proved_apart(apart, resolution, violation).map(described);
             if found.is_err() || n_problems(&by_elements) < n_problems(&found) {
@@ -79,13 +80,15 @@ impl Court<'_> {
     fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
         let Court { history, resolution, .. } = *self;
         let mut levels = levels(violation)?;
-        if violation.proof == ProofEntry::Read || levels.contains(&"CI") && !names_reads(&violation.proof) {
+        if violation.proof == ProofEntry::Read
+            || levels.iter().any(|level| is_of_reads(level)) && !names_reads(&violation.proof)
+        {
             holds(history, resolution, violation, transactions)?;
         }
         if violation.proof == ProofEntry::Read {
             return Ok(read::told(history, resolution, violation, transactions, self.surplus));
         }
-        levels.retain(|level| *level != "CI" || names_reads(&violation.proof));
+        levels.retain(|level| !is_of_reads(level) || names_reads(&violation.proof));
         match levels.is_empty() {
             true => cycle::told(history, resolution, violation, transactions),
             false => cycle::check(history, resolution, violation, transactions, (&levels, true)),
@@ -129,7 +132,7 @@ pub(super) fn holds(
     // A cycle says nothing about CI, but two reads of one key do. Proofs that name their reads show it themselves.
     let names_reads = names_reads(&violation.proof);
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) =
-        levels.into_iter().partition(|level| *level == "CI" && !names_reads);
+        levels.into_iter().partition(|level| is_of_reads(level) && !names_reads);
     if !of_reads.is_empty() {
         read::check(history, resolution, violation, transactions, &of_reads)?;
     }

@@ -1,9 +1,10 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
 use super::initial::Initial;
+use super::levels::{self, Replay};
 use super::replay::{self, Extent, Flaw, Step};
 use super::resolution::{Resolution, Source};
-use super::weak::{self, Sight, Sources};
+use super::weak::{self, Sources};
 use super::{SessionNames, cut, linear};
 use crate::control::Control;
 use crate::history::{History, ListRule, OperationId, OperationKind, TransactionId};
@@ -28,7 +29,8 @@ pub(super) fn check(
     names: &SessionNames,
     level: &LevelEntry,
 ) -> Result<bool, String> {
-    if level.level == "CI" {
+    let replay = levels::row(&level.level).map(|row| row.replay);
+    if replay == Some(Replay::Reads) {
         return cut::satisfied(history, resolution).map(|()| true);
     }
     let Some(entries) = &level.witness else { return Ok(false) };
@@ -37,9 +39,9 @@ pub(super) fn check(
     }
     let order = entries.iter().map(|entry| names.find(history, entry)).collect::<Result<Vec<_>, _>>()?;
     let steps;
-    let witness = match (level.level.as_str(), &level.snapshots) {
-        ("PC" | "SI", None) => return Err("it has no snapshots".to_owned()),
-        ("PC" | "SI", Some(snapshots)) => {
+    let witness = match (replay, &level.snapshots) {
+        (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
+        (Some(Replay::Snapshots { .. }), Some(snapshots)) => {
             steps = replay::steps(&order, snapshots)?;
             Witness::Steps(&steps)
         }
@@ -59,8 +61,10 @@ pub(super) fn check(
         serial: &Mutex::default(),
     };
     // A serial witness needs no sources, but those that it names are checked.
-    let shown = match sight(&level.level) {
-        Some(sight) if !named.is_empty() => weak::holds(history, stage.initial, &order, sources, sight, stage.control),
+    let shown = match replay {
+        Some(Replay::Sees(sight)) if !named.is_empty() => {
+            weak::holds(history, stage.initial, &order, sources, sight, stage.control)
+        }
         _ => stage.shows(&level.level, witness, sources),
     };
     match shown {
@@ -73,16 +77,6 @@ pub(super) fn check(
 /// Whether there is nothing to replay: what a merged list says about versions other than its own is undefined.
 pub(super) fn has_no_meaning(history: &History) -> bool {
     history.rules().lists == ListRule::Merge && !history.lists().is_empty()
-}
-
-/// What a transaction sees at a weak level.
-fn sight(level: &str) -> Option<Sight> {
-    match level {
-        "RC" => Some(Sight::ReadBefore),
-        "RA" => Some(Sight::OneStep),
-        "TCC" => Some(Sight::Past),
-        _ => None,
-    }
 }
 
 /// The context in which the witnesses of one history are replayed.
@@ -102,32 +96,32 @@ impl Stage<'_> {
     /// Whether a witness explains every read at a level above CI.
     pub(super) fn shows(&self, level: &str, witness: Witness<'_>, sources: Sources<'_>) -> Result<(), Flaw> {
         let Stage { history, initial, control, extent, .. } = *self;
-        match (level, witness) {
-            ("SER", Witness::Commits(order)) => self.one_by_one(order),
-            ("SSER", Witness::Commits(order)) => {
+        let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
+        let row = levels::row(level).ok_or_else(unfit)?;
+        match (row.replay, witness) {
+            (Replay::Serial, Witness::Commits(order)) => {
+                if row.is_lightweight {
+                    initial.is_lightweight(history)?;
+                }
                 self.one_by_one(order)?;
-                replay::in_real_time(history, initial, order)
+                if row.is_lightweight {
+                    linear::comparisons_fit(history, order, initial)?;
+                }
+                if row.in_real_time { replay::in_real_time(history, initial, order) } else { Ok(()) }
             }
-            ("LIN", Witness::Commits(order)) => {
-                initial.is_lightweight(history)?;
-                self.one_by_one(order)?;
-                linear::comparisons_fit(history, order, initial)?;
-                replay::in_real_time(history, initial, order)
-            }
-            ("PC" | "SI", Witness::Steps(steps)) => match replay::serial_order(steps) {
+            (Replay::Snapshots { apart }, Witness::Steps(steps)) => match replay::serial_order(steps) {
                 Some(order) => self.one_by_one(&order),
-                None => replay::with_snapshots(history, initial, steps, (level == "SI", extent), control),
+                None => replay::with_snapshots(history, initial, steps, (apart, extent), control),
             },
-            ("RC" | "RA" | "TCC", Witness::Commits(order)) => {
+            (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {
                     Err(Flaw::Wrong(_)) => {}
                     known => return known,
                 }
-                let sight = sight(level).unwrap_or(Sight::Past);
                 weak::holds(history, initial, order, sources, sight, control)
             }
-            _ => Err(Flaw::Wrong(format!("no such witness shows level {level}"))),
+            _ => Err(unfit()),
         }
     }
 

@@ -4,7 +4,7 @@ use super::{paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::{Document, Phase};
 use crate::app::style::{self, Palette, duration};
-use crate::checkers::{Level, LevelResult, Verdict};
+use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{
     Align, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
@@ -153,7 +153,7 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
     let Some(result) = result else {
         let why = match (asked, level) {
             (true, _) => "Not known yet.",
-            (false, Level::Linearizability) => {
+            (false, level) if level.row().engine == Engine::Linear => {
                 "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
             }
             (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {

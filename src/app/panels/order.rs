@@ -68,7 +68,7 @@ fn meaning(document: &Document, level: Level) -> &'static str {
     match (document.witness(level), level) {
         (Some(Witness::Reads) | None, _) => "",
         (Some(Witness::Events(_)), _) => "Each reads at its start what had been committed by then.",
-        (_, level) if level < Level::PrefixConsistency => {
+        (_, level) if !level.reads_newest() => {
             "A commit order: reads may be of older versions where the level allows it."
         }
         _ => "Run one after the other in this order, all read what they read.",

@@ -28,7 +28,7 @@ impl<'a> Applicable<'a> {
     pub(super) fn new(history: &History, asked: &'a [Level], options: &Options) -> Applicable<'a> {
         let checker = options.checker;
         let (linear, strict) = (Level::Linearizability, Level::StrictSerializability);
-        let is_asked = |level: Level| asked.contains(&level) && checker.levels().contains(&level);
+        let is_asked = |level: Level| asked.contains(&level) && checker.decides(level);
         let has_real_time = !(is_asked(linear) || is_asked(strict)) || has_real_time(history);
         let not_linear = match (is_asked(linear), has_real_time) {
             (true, true) => objection(history).map(Cause::Unsupported),

@@ -28,6 +28,7 @@ impl Progress {
     /// have been asked for and matter only for what it implies.
     fn settles(&self, means: Means, level: Level) -> Option<Level> {
         let is_open = self.open.contains(&level);
+        // Of the strong levels, an order for the strongest settles the others, and so does a violation of the weakest.
         let is_bridge = matches!(level, Level::Serializability | Level::PrefixConsistency);
         let is_worth_it = match means {
             Means::Bridge => is_bridge && !is_open,
@@ -135,7 +136,7 @@ impl Run<'_> {
 
     /// Keeps the writers of ambiguous reads if the order of the witness does not determine them.
     fn keep_sources(&mut self, level: Level, sources: Vec<(OperationId, TransactionId)>) {
-        if level <= Level::TransactionalCausalConsistency {
+        if !level.reads_newest() {
             self.sources.insert(level, sources);
         }
     }

@@ -45,7 +45,7 @@ impl Run<'_> {
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
             evidence.settles_all = true;
             for other in self.levels.clone() {
-                if !matches!(other, Level::CutIsolation | Level::Linearizability) {
+                if other.is_weak() || other.is_strong() {
                     self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
                 }
             }
@@ -200,10 +200,8 @@ fn nodes(index: &Index, transactions: &[TransactionId]) -> Vec<Node> {
 
 /// The witness of a level given by running the transactions one after the other in this order.
 fn one_by_one(level: Level, order: &[TransactionId]) -> Witness {
-    match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation => {
-            Witness::Events(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect())
-        }
-        _ => Witness::CommitOrder(order.to_vec()),
+    match level.has_snapshots() {
+        true => Witness::Events(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect()),
+        false => Witness::CommitOrder(order.to_vec()),
     }
 }

@@ -75,8 +75,7 @@ impl Run<'_> {
         let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
             matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
         };
-        let satisfied: Vec<Level> = self.verdicts.iter().filter_map(satisfied).collect();
-        Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect()
+        LevelSet::downward(self.verdicts.iter().filter_map(satisfied))
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which
@@ -164,7 +163,7 @@ impl Listing<'_> {
     fn ask_causality(&mut self, prepared: &Prepared, control: &Control) {
         let causal = Level::TransactionalCausalConsistency;
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let is_above = self.sought.violated.iter().any(|level| level > causal);
+        let is_above = self.sought.violated.iter().any(|level| level != causal && level.implies(causal));
         if is_above && self.sought.causal.is_none() && !facts.violate(causal) {
             let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, control);
             self.sought.causal = Some(matches!(asked, Ok(Decision::Satisfied(_))));
@@ -234,7 +233,7 @@ fn take_uncertain_off_cut_isolation(history: &History, resolution: &Resolution, 
     for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
         let reader = violation.edges.first().map(|edge| edge.to);
         if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
-            violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+            violation.levels = violation.levels.without(Level::CutIsolation);
         }
     }
 }

@@ -22,7 +22,7 @@ const SMALL: usize = 5_000;
 /// reading. What violates a level without the assumption violates all stronger ones, so mostly one level is checked once
 /// more, in large histories with little effort for ambiguous reads.
 pub(super) fn verify_assumed_setup(history: &History, options: &Options, control: &Control, findings: &mut Findings) {
-    let violated = |result: &&LevelResult| result.verdict == Verdict::Violated && result.level != Level::CutIsolation;
+    let violated = |result: &&LevelResult| result.verdict == Verdict::Violated && !result.level.is_of_reads();
     let mut levels: Vec<Level> = findings.levels.iter().filter(violated).map(|result| result.level).collect();
     levels.sort_unstable();
     let Some(&weakest) = levels.first() else { return };

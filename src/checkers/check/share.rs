@@ -1,15 +1,14 @@
 //! Checking a share of a history.
 
-use super::super::share::{SPREAD, ShardAssignment, Share, Shared, assign_shards, decide_mine};
+use super::super::share::{ShardAssignment, Share, Shared, assign_shards, decide_mine};
 use super::*;
 use crate::relations::Component;
 
 /// Whether the levels asked for can be decided component by component, as far as that is known without an index. The
 /// same for every shard.
 pub(super) fn may_be_spread(levels: &[Level], checker: Checker) -> bool {
-    // What is stronger than serializability is about real time.
-    let wants_real_time = levels.iter().any(|level| *level > Level::Serializability);
-    checker == Checker::Fast && levels.iter().any(|level| SPREAD.contains(level)) && !wants_real_time
+    let wants_real_time = levels.iter().any(|level| level.counts_real_time());
+    checker == Checker::Fast && levels.iter().any(|level| level.row().spreads) && !wants_real_time
 }
 
 impl Run<'_> {
@@ -48,7 +47,7 @@ impl Run<'_> {
     ) -> Instances {
         self.control.phase("checking", self.levels.len() as u64);
         let (strong, weak): (Vec<Level>, Vec<Level>) =
-            self.levels.iter().copied().partition(|level| SPREAD.contains(level));
+            self.levels.iter().copied().partition(|level| level.row().spreads);
         let mut decisions = Decisions::new();
         self.assumptions.extend_from_slice(prepared.resolution.assumptions());
         if share.is_first() {

@@ -64,10 +64,7 @@ pub fn prove(
     limits: Limits,
     control: &Control,
 ) -> Result<Option<(Vec<Edge>, Proof)>, Interrupt> {
-    let level = match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
-        _ => Level::Serializability,
-    };
+    let level = level.or_serial();
     if index.n_nodes() > limits.nodes {
         return Ok(None);
     }

@@ -57,8 +57,7 @@ pub(in crate::checkers) enum Answer {
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
 pub(in crate::checkers) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Answer>, Interrupt> {
-    let known = matches!(level, Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability);
-    if !known || !index.lists.is_empty() {
+    if !level.is_strong_on_conflicts() || !index.lists.is_empty() {
         return Ok(None);
     }
     match Versions::shape_of(index, control)? {

@@ -84,12 +84,12 @@ pub(super) struct Replay<'a> {
 impl<'a> Replay<'a> {
     pub(super) fn new(index: &'a Index, versions: Versions, level: Level) -> Replay<'a> {
         let (n, n_sessions) = (index.n_nodes(), index.n_sessions());
-        let split = level == Level::SnapshotIsolation;
+        let split = level.has_snapshots();
         Replay {
             index,
             versions,
             split,
-            clock: (level == Level::StrictSerializability).then(|| Clock::new(index)),
+            clock: level.counts_real_time().then(|| Clock::new(index)),
             head: index.session_begin[..n_sessions].to_vec(),
             started: vec![false; n_sessions],
             wait: vec![Wait::Nothing; n_sessions],

@@ -10,7 +10,7 @@ use crate::checkers::{
 };
 use crate::control::Control;
 use crate::history::History;
-use crate::relations::{Index, Node, Resolution, n_ambiguous_elements};
+use crate::relations::{Axiom, Index, Node, Resolution, n_ambiguous_elements};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -112,7 +112,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn decide(&mut self, level: Level) -> Result<Verdict, Cause> {
         let checker = self.options.checker;
-        if !checker.levels().contains(&level) {
+        if !checker.decides(level) {
             return Err(Cause::Unsupported(format!("the checker {checker} does not decide {level}")));
         }
         let resolution = self.input.resolution;
@@ -120,7 +120,7 @@ impl Run<'_> {
             return Err(Cause::AmbiguousReads(resolution.reads_with_multiple_sources().len()));
         }
         self.control.check()?;
-        if level == Level::CutIsolation {
+        if level.is_of_reads() {
             return Ok(match self.occurs(Pattern::NonRepeatableRead) {
                 true => Verdict::Violated,
                 false => Verdict::Satisfied(Witness::Reads),
@@ -186,7 +186,7 @@ impl Run<'_> {
     /// Whether the reads of single transactions violate a level above CI.
     fn violated_by_reads(&self, level: Level) -> bool {
         self.input.reads.counts.keys().any(|pattern| pattern.is_wrong_read())
-            || (level != Level::ReadCommitted && self.occurs(Pattern::NonRepeatableRead))
+            || (level.implies(Pattern::NonRepeatableRead.row().level) && self.occurs(Pattern::NonRepeatableRead))
     }
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
@@ -201,7 +201,7 @@ impl Run<'_> {
         if self.violated_by_reads(level) {
             return Ok(None);
         }
-        let is_published = one_commit_order && level != Level::TransactionalCausalConsistency;
+        let is_published = one_commit_order && level.axiom() != Axiom::Causal;
         if found.order.is_none() && is_published {
             let how = PlumeVariant { one_commit_order: false, ..how };
             if plume::check(self.input.index, level, &how, self.control)?.order.is_some() {

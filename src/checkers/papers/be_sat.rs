@@ -17,7 +17,7 @@ use super::{Stop, most_at_once};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::graph::{BitSet, Digraph, topological_order};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{Axiom, Index, NONE, Node};
 
 /// Memory for the transitive closure if the user sets no limit.
 const CLOSURE_BYTES: u64 = 2 << 30;
@@ -29,8 +29,9 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
     let mut co = so_and_wr(index, control)?;
     let graph = Digraph::new(n, co.iter().copied());
     let Some(order) = topological_order(&graph) else { return Ok(None) };
-    let past = match level {
-        Level::ReadCommitted | Level::ReadAtomic => Vec::new(),
+    let axiom = level.axiom();
+    let past = match axiom {
+        Axiom::ReadCommitted | Axiom::ReadAtomic => Vec::new(),
         _ => closure(&graph.reversed(), &order, control)?,
     };
     let mut forced = Edges::new(control);
@@ -52,9 +53,9 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
                 let (reader, first) = read_by[t2 as usize];
                 let in_session = t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize];
                 // Line 6.
-                let sees = match level {
-                    Level::ReadCommitted => reader == t3 && (first as usize) < read,
-                    Level::ReadAtomic => reader == t3 || in_session,
+                let sees = match axiom {
+                    Axiom::ReadCommitted => reader == t3 && (first as usize) < read,
+                    Axiom::ReadAtomic => reader == t3 || in_session,
                     _ => past[t3 as usize].contains(t2),
                 };
                 if t2 == t1 || t2 == t3 || !sees {

@@ -13,7 +13,7 @@ use super::{RcRule, Stop, most_in_time};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::graph::Digraph;
-use crate::relations::{NONE, Node};
+use crate::relations::{self, NONE, Node};
 
 /// Memory for the edges of a commit order if the user sets no limit.
 const EDGE_BYTES: u64 = 2 << 30;
@@ -32,9 +32,9 @@ pub(super) enum Axiom {
 impl Axiom {
     /// The axiom of RC, RA or TCC; any other level is treated as TCC.
     pub(super) fn of(level: Level, rc: RcRule) -> Axiom {
-        match level {
-            Level::ReadCommitted => Axiom::ReadCommitted(rc),
-            Level::ReadAtomic => Axiom::ReadAtomic,
+        match level.axiom() {
+            relations::Axiom::ReadCommitted => Axiom::ReadCommitted(rc),
+            relations::Axiom::ReadAtomic => Axiom::ReadAtomic,
             _ => Axiom::Causal,
         }
     }

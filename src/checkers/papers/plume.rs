@@ -26,7 +26,7 @@ use super::{RcRule, Stop};
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;
 use crate::graph::{Digraph, strong_components, topological_order};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{self, Index, NONE, Node};
 use std::collections::BTreeMap;
 
 /// Variants of the algorithm.
@@ -158,9 +158,9 @@ fn trigger(level: Level, sight: &Sight) -> Option<usize> {
     } else {
         return None;
     };
-    let most = match level {
-        Level::ReadCommitted => 0,
-        Level::ReadAtomic => 1,
+    let most = match level.axiom() {
+        relations::Axiom::ReadCommitted => 0,
+        relations::Axiom::ReadAtomic => 1,
         _ => 2,
     };
     (rank <= most).then_some(rank)

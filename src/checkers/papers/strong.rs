@@ -44,7 +44,7 @@ pub(super) fn decide(
 /// MTC. SSER is decided after SER, so that a broken clock hides no violation of SER.
 fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
     let Input { history, index, .. } = *input;
-    if level == Level::StrictSerializability
+    if level.counts_real_time()
         && let Some((earlier, later)) = index.clock_against_session_order()
     {
         let name = |node: Node| history.transaction_name(index.transaction[node as usize]);
@@ -91,10 +91,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
         return Instances { counts, ..Instances::default() };
     }
     let mut found = evidence::collect(history, index, reads, Sought::of(&decisions), None, max, control);
-    let satisfied: LevelSet = Level::ALL
-        .into_iter()
-        .filter(|&weaker| of(|verdict| matches!(verdict, Verdict::Satisfied(_))).any(|r| r.level.implies(weaker)))
-        .collect();
-    evidence::arrange(&mut found, satisfied, max);
+    let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_))).map(|result| result.level);
+    evidence::arrange(&mut found, LevelSet::downward(satisfied), max);
     Instances { counts, violations: found.violations, more: Vec::new() }
 }

@@ -79,7 +79,7 @@ pub(super) fn refute(
 
 /// At cut isolation other writers count, so cases say nothing there.
 fn without_cut_isolation(mut violation: Violation) -> Violation {
-    violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+    violation.levels = violation.levels.without(Level::CutIsolation);
     violation
 }
 

@@ -12,7 +12,7 @@ use super::known::{Events, Known, Vertex};
 use super::open_reads::OpenReads;
 use super::saturation::{Saturated, saturate};
 use super::search::{self, Effort, Searched};
-use super::{StrongDecision, divergence, events_level, satisfied};
+use super::{StrongDecision, divergence, satisfied};
 use crate::checkers::decide::Facts;
 use crate::checkers::{Level, read_consistency};
 use crate::control::{Control, Interrupt, Stage};
@@ -61,7 +61,7 @@ pub(in crate::checkers) fn decide_open(
     effort: Effort,
     control: &Control,
 ) -> Result<Option<OpenDecision>, Interrupt> {
-    let level = events_level(level);
+    let level = level.or_serial();
     let question = Question { history, resolution, index, level, effort, control };
     let mut cases = vec![Members::default()];
     while let Some(members) = cases.pop() {
@@ -116,7 +116,7 @@ impl Question<'_> {
                 return Ok((Among::Violated, None));
             }
             let [open, free] = OpenReads::new(history, resolution, index, &choice, &alive);
-            if self.level != Level::PrefixConsistency && divergence(index).is_some() {
+            if self.level.is_strong_on_conflicts() && divergence(index).is_some() {
                 return Ok((Among::Violated, None));
             }
             let mut known = control.timed(Stage::Build, || Known::new(index, self.level, control))?;

@@ -21,30 +21,33 @@ pub(in crate::checkers) type Vertex = u32;
 /// How transactions become vertices at a level.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::checkers) struct Events {
-    level: Level,
+    forbids_conflicts: bool,
+    split: bool,
+    in_real_time: bool,
     n_nodes: u32,
 }
 
 impl Events {
     /// Of `n_nodes` transactions at PC, SI or SER.
     pub(in crate::checkers) fn new(level: Level, n_nodes: usize) -> Events {
-        Events { level, n_nodes: n_nodes as u32 }
+        let (split, in_real_time) = (level.has_snapshots(), level.or_serial().counts_real_time());
+        Events { forbids_conflicts: level.forbids_conflicts(), split, in_real_time, n_nodes: n_nodes as u32 }
     }
 
     /// Whether first committer wins.
     pub(in crate::checkers) fn forbids_conflicts(self) -> bool {
-        self.level == Level::SnapshotIsolation
+        self.forbids_conflicts
     }
 
     /// Whether start and commit are two vertices.
     #[inline]
     pub(in crate::checkers) fn split(self) -> bool {
-        matches!(self.level, Level::PrefixConsistency | Level::SnapshotIsolation)
+        self.split
     }
 
     /// Whether real time counts.
     pub(in crate::checkers) fn in_real_time(self) -> bool {
-        self.level == Level::StrictSerializability
+        self.in_real_time
     }
 
     /// S(t): where t reads.

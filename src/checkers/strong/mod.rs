@@ -62,7 +62,7 @@ pub enum StrongDecision {
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
     let open = OpenReads::default();
-    let level = events_level(level);
+    let level = level.or_serial();
     // If every writer has read what it replaces, there is nothing to guess.
     if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
         return Ok(match answer {
@@ -71,7 +71,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
             mini_transactions::Answer::Violated { core } => StrongDecision::Violated { core },
         });
     }
-    if level != Level::PrefixConsistency
+    if level.is_strong_on_conflicts()
         && let Some(core) = divergence(index)
     {
         return Ok(StrongDecision::Violated { core });
@@ -94,13 +94,6 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
         },
     };
     Ok(satisfied(known.events, &witness))
-}
-
-fn events_level(level: Level) -> Level {
-    match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
-        _ => Level::Serializability,
-    }
 }
 
 /// The witness in terms of transactions.

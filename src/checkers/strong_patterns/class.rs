@@ -5,18 +5,16 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let general = match weakest {
-        Level::StrictSerializability => Pattern::RealTimeCycle,
-        Level::Serializability => Pattern::SERCycle,
-        _ => Pattern::SICycle,
-    };
+    let mut cycles = [Pattern::RealTimeCycle, Pattern::SERCycle].into_iter();
+    let general = cycles.find(|general| weakest.implies(general.row().level)).unwrap_or(Pattern::SICycle);
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
-    let pattern = match weakest {
-        Level::PrefixConsistency if is_long_fork(edges, cycle) => Pattern::LongFork,
-        Level::SnapshotIsolation if is_lost_update(edges, cycle) => Pattern::LostUpdate,
-        Level::Serializability if is_write_skew(edges, cycle) => Pattern::WriteSkew,
-        _ => general,
+    let is_named = |pattern: Pattern| match pattern {
+        Pattern::LongFork => is_long_fork(edges, cycle),
+        Pattern::LostUpdate => is_lost_update(edges, cycle),
+        _ => is_write_skew(edges, cycle),
     };
+    let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
+    let pattern = named.find(|&named| named.row().level == weakest && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];
     if cycle.iter().any(|&e| edges[e].relation == Relation::SessionOrder) {

@@ -1,9 +1,9 @@
 //! Cycles of certain edges, one shortest for each anti-dependency of a component, each proved again on its own
 //! transactions; and a case tree if no cycle is certain.
 
-use super::Listing;
 use super::argument::violation;
 use super::class::{classify, turn_to_lost_update};
+use super::{Listing, strong};
 use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
@@ -12,10 +12,6 @@ use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
 use crate::relations::{Edge, Index, Node};
 use std::collections::BTreeSet;
-
-/// The strong levels, weakest first.
-pub(super) const STRONG: [Level; 4] =
-    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
 
 /// Largest number of transactions for which a proof is tried at once; more are reduced first.
 const SMALL: usize = 48;
@@ -173,7 +169,7 @@ fn prove(
 
 /// The violation made of an argument about a part of the history.
 fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
-    if weakest == Level::SnapshotIsolation {
+    if weakest.forbids_conflicts() {
         turn_to_lost_update(&mut edges, &mut proof);
     }
     let (pattern, also) = classify(&edges, &proof, weakest);
@@ -210,9 +206,9 @@ fn prove_weakest(
     skip_known: bool,
     control: &Control,
 ) -> Result<Proved, Interrupt> {
-    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
+    for candidate in strong(LevelSet::downward([level])) {
         if matches!(decide(small, candidate, control)?, StrongDecision::Violated { .. }) {
-            if skip_known && candidate != Level::PrefixConsistency && has_divergence(small) {
+            if skip_known && candidate.is_strong_on_conflicts() && has_divergence(small) {
                 return Ok(None);
             }
             let limits = derivation::Limits::default();
@@ -227,7 +223,7 @@ fn prove_weakest(
 /// search for a tree.
 fn prove_hard(history: &History, small: &Index, level: Level, control: &Control) -> Result<Proved, Interrupt> {
     let limits = derivation::Limits { case_steps: 2_000_000, ..derivation::Limits::default() };
-    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
+    for candidate in strong(LevelSet::downward([level])) {
         if let Some((edges, proof)) = derivation::prove(history, small, candidate, limits, control)? {
             return Ok(Some((candidate, edges, proof)));
         }

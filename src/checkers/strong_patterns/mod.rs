@@ -70,10 +70,10 @@ pub fn instances(
         if ser {
             pairs.write_skews(max_instances, listing);
         }
-        for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
+        for level in strong(levels) {
             cycles::find(history, index, level, max_instances, listing, control)?;
         }
-        for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
+        for level in strong(levels) {
             if !listing.shows(level) {
                 cycles::fallback(history, index, level, listing, control)?;
             }
@@ -96,24 +96,23 @@ pub(super) fn first(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
-    let strong = || cycles::STRONG.into_iter().filter(|&level| levels.contains(level));
     let mut listing = Listing::default();
     if si || ser {
         divergence::find(history, index, 1, &mut listing, control)?;
     }
-    if !strong().all(|level| listing.shows(level)) {
+    if !strong(levels).all(|level| listing.shows(level)) {
         let pairs = pairs::Pairs::new(history, index, control)?;
         if ser {
             pairs.write_skews(1, &mut listing);
         }
-        if !strong().all(|level| listing.shows(level)) {
+        if !strong(levels).all(|level| listing.shows(level)) {
             let forks = long_forks::LongForks::new(&pairs);
             if let Some(lower) = forks.first(control)? {
                 pairs.list_long_forks(&forks, lower, 1, &mut listing);
             }
         }
     }
-    for level in strong() {
+    for level in strong(levels) {
         if !listing.shows(level) {
             cycles::find(history, index, level, 1, &mut listing, control)?;
         }
@@ -125,10 +124,15 @@ pub(super) fn first(
     Ok(Instances { violations: found.violations, ..Instances::default() })
 }
 
-/// If any of the levels above TCC is included: whether SI is, and whether SER or SSER is.
+/// The strong levels among some, weakest first.
+fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
+    levels.iter().filter(|level| level.is_strong())
+}
+
+/// If any strong level is included: whether one is that only first committers win, and whether a serial one is.
 fn above_prefix(levels: LevelSet) -> Option<(bool, bool)> {
-    let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
-    (pc || si || ser || sser).then_some((si, ser || sser))
+    strong(levels).next()?;
+    Some((strong(levels).any(Level::forbids_conflicts), strong(levels).any(Level::is_serial)))
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their

@@ -13,7 +13,7 @@ use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::place::{Place, Window};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, NONE, Node, Relation};
+use crate::relations::{Axiom, Index, NONE, Node, Relation};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -67,7 +67,7 @@ impl<'a> Setting<'a> {
             let vectors =
                 |direction| Vectors::new(causality, components, chains, rows, window.clone(), direction, control);
             let (past, future) = (&vectors(Direction::Past)?, &vectors(Direction::Future)?);
-            let top = self.top;
+            let top = self.top.axiom();
             visit(&Survey {
                 causality,
                 components,
@@ -178,12 +178,8 @@ pub(super) fn unlisted(
 
 /// RC, RA or TCC: the strongest that a violation of one of `levels` can be reported at.
 fn strongest(levels: LevelSet) -> Option<Level> {
-    let weak = [Level::ReadCommitted, Level::ReadAtomic];
-    let asked = |level: &Level| levels.contains(*level);
-    match Level::ALL.iter().any(|level| *level >= Level::TransactionalCausalConsistency && asked(level)) {
-        true => Some(Level::TransactionalCausalConsistency),
-        false => weak.into_iter().rev().find(asked),
-    }
+    let implied = LevelSet::downward(levels.iter());
+    Level::ALL.into_iter().rev().find(|level| level.is_weak() && implied.contains(*level))
 }
 
 fn commit_orders(
@@ -195,18 +191,15 @@ fn commit_orders(
     control: &Control,
 ) -> Result<Commit, Interrupt> {
     let mut levels = Vec::new();
-    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency] {
-        if level > top {
-            break;
-        }
+    for level in Level::ALL.into_iter().filter(|level| level.is_weak() && top.implies(*level)) {
         let mut edges: Vec<Forced> = causality.listed_edges().collect();
-        if level == Level::TransactionalCausalConsistency {
+        if level.axiom() == Axiom::Causal {
             for window in rows.windows(chains, 1, VECTOR_BYTES) {
                 let past = Vectors::new(causality, components, chains, rows, window.clone(), Direction::Past, control)?;
                 edges.extend(causal_edges(causality, components, chains, &past, window, control)?);
             }
         } else {
-            edges.extend(transaction_edges(causality, components, level, control)?);
+            edges.extend(transaction_edges(causality, components, level.axiom(), control)?);
         }
         let forced = ForcedEdges::new(causality.n(), edges);
         let components = Components::new(causality, &forced, control)?;
@@ -317,7 +310,7 @@ impl Teller<'_> {
 
     /// The weakest commit order, of `least` or above, that puts t1 before t2.
     fn commit_order(&self, t1: Node, t2: Node, least: Level) -> &(Level, ForcedEdges, Components) {
-        let mut orders = self.commit.levels.iter().filter(|(level, ..)| *level >= least);
+        let mut orders = self.commit.levels.iter().filter(|(level, ..)| level.implies(least));
         orders
             .find(|(.., components)| components.same(t1, t2))
             .expect("the pair is in one component at the strongest level")

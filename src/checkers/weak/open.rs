@@ -14,7 +14,7 @@ use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order_by_priority};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source, Standing};
+use crate::relations::{Axiom, Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source, Standing};
 use crate::sat::{Answered, Consequences, DynamicOrder, Fact, Question, Questions, Rules, answer};
 use longer::Search;
 use std::ops::Range;
@@ -68,7 +68,7 @@ pub(in crate::checkers) fn decide_open(
     let all = joined.as_ref().unwrap_or(index);
     let renamed = |node: Node| all.node[index.transaction[node as usize].index()];
     let listed: Vec<(Node, Node)> = listed.into_iter().map(|(older, newer)| (renamed(older), renamed(newer))).collect();
-    let mut axioms = Axioms::new(history, resolution, all, index, level);
+    let mut axioms = Axioms::new(history, resolution, all, index, level.axiom());
     let fixed: Vec<(Node, Node)> = axioms.fixed_edges(&listed);
     let priority = axioms.first_guess();
     let graph = Digraph::new(all.n_nodes(), fixed.iter().copied());
@@ -107,7 +107,7 @@ struct Read {
 
 struct Axioms<'a> {
     index: &'a Index,
-    level: Level,
+    axiom: Axiom,
     /// By node: the first of its reads, in program order.
     begin: Vec<u32>,
     reads: Vec<Read>,
@@ -128,11 +128,11 @@ struct Axioms<'a> {
 
 impl<'a> Axioms<'a> {
     /// `certain` is the index of the transactions that certainly committed.
-    fn new(history: &History, resolution: &Resolution, index: &'a Index, certain: &Index, level: Level) -> Axioms<'a> {
+    fn new(history: &History, resolution: &Resolution, index: &'a Index, certain: &Index, axiom: Axiom) -> Axioms<'a> {
         let n = index.n_nodes();
         let mut axioms = Axioms {
             index,
-            level,
+            axiom,
             begin: Vec::with_capacity(n + 1),
             reads: Vec::new(),
             candidates: Vec::new(),
@@ -326,7 +326,7 @@ impl<'a> Axioms<'a> {
         for other in self.reads_of(node).filter(|&other| other != read) {
             let Some(that) = self.taken(other, holds) else { continue };
             let because = reasons([this.fact, that.fact, reader]);
-            let atomic = self.level != Level::ReadCommitted;
+            let atomic = self.axiom != Axiom::ReadCommitted;
             if atomic || other < read {
                 self.see(self.writer(that.slot), (key, writer), &because, found);
             }
@@ -334,7 +334,7 @@ impl<'a> Axioms<'a> {
                 self.see(writer, (self.reads[other].key, self.writer(that.slot)), &because, found);
             }
         }
-        if self.level != Level::ReadCommitted {
+        if self.axiom != Axiom::ReadCommitted {
             for earlier in self.writers_before(node, key) {
                 let member = self.member[earlier as usize];
                 if member == NONE || holds[member as usize] {
@@ -396,7 +396,7 @@ impl Rules for Axioms<'_> {
         for read in self.reads_of(node) {
             self.follow_read(read, holds, found);
         }
-        if self.level == Level::ReadCommitted {
+        if self.axiom == Axiom::ReadCommitted {
             return;
         }
         // Later transactions of the session see it.
@@ -412,7 +412,7 @@ impl Rules for Axioms<'_> {
     }
 
     fn complete(&mut self, order: &DynamicOrder, holds: &[bool], found: &mut Consequences) {
-        if self.level != Level::TransactionalCausalConsistency {
+        if self.axiom != Axiom::Causal {
             return;
         }
         self.look_back(order, holds);

@@ -13,7 +13,7 @@ use super::saturate::{ReadsOfOne, causal_edges, edges_of_transaction, transactio
 use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, NONE, Node, Slot};
+use crate::relations::{Axiom, Index, NONE, Node, Slot};
 use rayon::prelude::*;
 
 /// Rounds before all minimal forced edges are added at once.
@@ -35,8 +35,9 @@ pub(super) fn decide(
     level: Level,
     control: &Control,
 ) -> Result<Option<LinearOrder>, Interrupt> {
-    let mut judge = match level {
-        Level::ReadCommitted | Level::ReadAtomic => Judge::Marks { atomic: level == Level::ReadAtomic },
+    let axiom = level.axiom();
+    let mut judge = match axiom {
+        Axiom::ReadCommitted | Axiom::ReadAtomic => Judge::Marks { atomic: axiom == Axiom::ReadAtomic },
         _ => Judge::Causal(Box::new(Causal::new(index, ground))),
     };
     let mut found = ground.listed.clone();
@@ -60,7 +61,7 @@ pub(super) fn decide(
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
     let (causality, components) = acyclic(index, ground, control)?;
     match judge {
-        Judge::Marks { .. } => found.extend(transaction_edges(&causality, &components, level, control)?),
+        Judge::Marks { .. } => found.extend(transaction_edges(&causality, &components, axiom, control)?),
         Judge::Causal(_) => found.extend(all_causal_edges(&causality, &components, control)?),
     }
     if found.iter().any(|edge| edge.to == NONE) {
@@ -155,13 +156,13 @@ fn by_marks(
     if long.is_empty() {
         return Ok(Some(edges));
     }
-    let level = if atomic { Level::ReadAtomic } else { Level::ReadCommitted };
+    let axiom = if atomic { Axiom::ReadAtomic } else { Axiom::ReadCommitted };
     let (causality, components) = acyclic(index, ground, control)?;
     let by_writers = long.par_chunks(OPEN_READS).map(|readers| {
         control.check()?;
         let (mut edges, mut reads, mut hit) = (Vec::new(), ReadsOfOne::default(), false);
         for &t3 in readers {
-            edges_of_transaction(&causality, &components, level, t3, &mut reads, |t2, read| {
+            edges_of_transaction(&causality, &components, axiom, t3, &mut reads, |t2, read| {
                 match index.writer_of_read(read as usize) {
                     NONE => hit = true,
                     t1 if order.place[t2 as usize] > order.place[t1 as usize] => {

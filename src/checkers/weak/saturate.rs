@@ -7,9 +7,8 @@
 use super::causality::{Causality, Components, Forced, tick};
 use super::chains::Chains;
 use super::vectors::Vectors;
-use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::relations::{NONE, Node};
+use crate::relations::{Axiom, NONE, Node};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -109,14 +108,14 @@ impl ReadsOfOne {
 pub(super) fn edges_of_transaction(
     causality: &Causality<'_>,
     components: &Components,
-    level: Level,
+    axiom: Axiom,
     t3: Node,
     reads: &mut ReadsOfOne,
     mut emit: impl FnMut(Node, u32),
 ) {
     let index = causality.index;
     reads.load(causality, components, t3);
-    let atomic = level != Level::ReadCommitted;
+    let atomic = axiom != Axiom::ReadCommitted;
     for at in 0..reads.keys.len() {
         let group = reads.group(at);
         // Consecutive reads of one key, without ⊥.
@@ -211,7 +210,7 @@ pub(super) fn edges_of_version(
 pub(super) fn transaction_edges(
     causality: &Causality<'_>,
     components: &Components,
-    level: Level,
+    axiom: Axiom,
     control: &Control,
 ) -> Result<Vec<Forced>, Interrupt> {
     let parts = pieces(causality.n()).into_par_iter().map(|nodes| {
@@ -219,7 +218,7 @@ pub(super) fn transaction_edges(
         let mut reads = ReadsOfOne::default();
         for t3 in nodes {
             tick(t3, control)?;
-            edges_of_transaction(causality, components, level, t3 as Node, &mut reads, |t2, read| {
+            edges_of_transaction(causality, components, axiom, t3 as Node, &mut reads, |t2, read| {
                 let t1 = causality.index.writer_of_read(read as usize);
                 if t1 == NONE || !components.same(t1, t2) {
                     edges.push(Forced { from: t2, to: t1, read });

@@ -12,9 +12,9 @@ use super::paths::two_steps;
 use super::pool::{Candidate, Pool, is_initial};
 use super::saturate::{ReadsOfOne, Seen};
 use super::vectors::Vectors;
-use crate::checkers::{Level, Pattern};
+use crate::checkers::Pattern;
 use crate::control::{Control, Interrupt};
-use crate::relations::{NONE, Node};
+use crate::relations::{Axiom, NONE, Node};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -74,7 +74,7 @@ pub(super) struct Survey<'a> {
     pub(super) future: &'a Vectors<'a>,
     pub(super) window: Range<u32>,
     /// The strongest level in question, and SO ∪ WR with the edges it forces.
-    pub(super) top: Level,
+    pub(super) top: Axiom,
     pub(super) forced: &'a ForcedEdges,
     pub(super) commit_components: &'a Components,
     /// Most candidates per pattern.
@@ -224,8 +224,8 @@ impl Survey<'_> {
             .try_reduce(|| Tally::new(self.capacity), |a, b| Ok(a.merge(b)))?;
         // What is above the strongest level in question was examined only in passing, if at all.
         let used = match self.top {
-            Level::ReadCommitted => FRACTURED,
-            Level::ReadAtomic => CAUSAL,
+            Axiom::ReadCommitted => FRACTURED,
+            Axiom::ReadAtomic => CAUSAL,
             _ => PATTERNS.len(),
         };
         tally.counts[used..].fill(0);
@@ -261,9 +261,9 @@ impl Survey<'_> {
         let own = self.chains.chain[t3 as usize];
         for pair in pairs.iter() {
             match self.top {
-                Level::ReadCommitted => {}
-                Level::ReadAtomic if !self.window.contains(&own) => {}
-                Level::ReadAtomic => self.runs(t3, pair, own..own + 1, reads, sink),
+                Axiom::ReadCommitted => {}
+                Axiom::ReadAtomic if !self.window.contains(&own) => {}
+                Axiom::ReadAtomic => self.runs(t3, pair, own..own + 1, reads, sink),
                 _ => self.runs(t3, pair, self.window.clone(), reads, sink),
             }
         }

@@ -48,7 +48,7 @@ impl Cutter<'_> {
     /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they
     /// also close makes a detour, it shows what their session shows without them, and is dropped.
     pub(super) fn without_detour(&self, found: Found) -> Found {
-        let is_torn = found.violation.id.pattern == Pattern::NonRepeatableRead && self.level == Level::CutIsolation;
+        let is_torn = found.violation.id.pattern == Pattern::NonRepeatableRead && self.level.is_of_reads();
         let in_whole = translate_back(&found.violation, &found.renaming);
         if !is_torn || !in_whole.is_some_and(|violation| self.has_detour(&violation)) {
             return found;

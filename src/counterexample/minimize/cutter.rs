@@ -209,7 +209,7 @@ impl<'a> Cutter<'a> {
     /// Whether a read may be kept only with all its possible writers, including those that read committed rules out. At
     /// cut isolation they all count; else they are part of the argument, unless any one of them suffices (TAP-d).
     fn must_be_open(&self, read: OperationId, is_involved: bool) -> bool {
-        self.level == Level::CutIsolation || (is_involved && !self.resolution.is_open_after_own_write(read))
+        self.level.is_of_reads() || (is_involved && !self.resolution.is_open_after_own_write(read))
     }
 
     /// Reads that return a key in another version than an earlier (or an involved) read of their transaction did.

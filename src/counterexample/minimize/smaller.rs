@@ -1,7 +1,6 @@
 //! Parts with fewer transactions that removing them one by one has not found, and whether there are any.
 
 use super::cutter::{Answer, Cutter, Found};
-use crate::checkers::Level;
 use crate::control::Interrupt;
 use crate::counterexample::Minimality;
 use crate::history::{KeyId, OperationId, OperationKind, SessionId, TransactionId, TransactionSet};
@@ -137,7 +136,7 @@ impl Cutter<'_> {
     fn neighbours(&self, universe: &[TransactionId]) -> Option<Vec<Vec<usize>>> {
         let n = universe.len();
         let mut near: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
-        if self.level >= Level::StrictSerializability {
+        if self.level.counts_real_time() {
             let others = |a| (0..n).filter(|&b| a != b).collect();
             return (n <= MOST_IN_CORE).then(|| (0..n).map(others).collect());
         }

@@ -82,7 +82,7 @@ pub fn interleave(history: &History, level: Level, control: &Control) -> Plan {
     use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead};
     let wishes: [&[Isolation]; 4] =
         [&[RepeatableRead, ReadCommitted], &[RepeatableRead], &[ReadCommitted], &[ReadUncommitted]];
-    let is_strict = level >= Level::StrictSerializability;
+    let is_strict = level.counts_real_time();
     let timed = match (history.has_times(), is_strict) {
         (false, _) => &[false][..],
         (true, false) => &[true, false],

@@ -35,13 +35,12 @@ impl Isolation {
     /// The weakest setting that PostgreSQL promises to be at least `level`. Levels without their own setting get the
     /// next stronger one.
     pub fn claiming(level: Level) -> Isolation {
-        match level {
-            Level::CutIsolation | Level::ReadAtomic => Isolation::RepeatableRead,
-            Level::ReadCommitted => Isolation::ReadCommitted,
-            Level::TransactionalCausalConsistency | Level::PrefixConsistency | Level::SnapshotIsolation => {
-                Isolation::RepeatableRead
-            }
-            Level::Serializability | Level::StrictSerializability | Level::Linearizability => Isolation::Serializable,
+        if level.is_serial() {
+            Isolation::Serializable
+        } else if level.implies(Level::CutIsolation) {
+            Isolation::RepeatableRead
+        } else {
+            Isolation::ReadCommitted
         }
     }
 }

@@ -120,7 +120,10 @@ impl Teller<'_> {
             let in_time = edges.iter().any(|edge| edge.relation == Relation::RealTime);
             let rule = match !edges.is_empty() && edges.iter().all(|edge| is_known(history, edge)) {
                 true if in_time => {
-                    let level = self.level.max(Level::StrictSerializability);
+                    let level = match self.level.counts_real_time() {
+                        true => self.level,
+                        false => Level::StrictSerializability,
+                    };
                     format!("{}: {}", capitalized(&level.spoken()), level.promise())
                 }
                 true if edges.iter().any(is_listed) => ORDER_OF_LISTS.to_owned(),

@@ -1,7 +1,7 @@
 //! Proofs, case by case.
 
 use super::{Teller, closing};
-use crate::checkers::{Level, Proof, Supposed};
+use crate::checkers::{Proof, Supposed};
 use crate::counterexample::words::Words;
 use crate::counterexample::{Step, StepRole};
 use crate::history::{OperationId, Outcome, TransactionId};
@@ -35,7 +35,7 @@ impl Teller<'_> {
             _ => Vec::new(),
         };
         let cycles: Vec<EdgeIndex> = self.violation.proof.parts().into_iter().flat_map(cycles).collect();
-        if !cycles.is_empty() && self.level != Level::CutIsolation {
+        if !cycles.is_empty() && !self.level.is_of_reads() {
             self.rule(&cycles);
         }
         let mut stack =
@@ -69,7 +69,7 @@ impl Teller<'_> {
         match proof {
             Proof::Read => self.tell_read(),
             Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
-            Proof::Cycle(_) if self.level == Level::CutIsolation => self.tell_read(),
+            Proof::Cycle(_) if self.level.is_of_reads() => self.tell_read(),
             Proof::Cycle(cycle) => {
                 self.rule(cycle);
                 self.tell_needed(cycle, assumed);

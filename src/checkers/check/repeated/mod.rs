@@ -52,13 +52,13 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         found: Instances::default(),
         assumptions: Vec::new(),
     };
-    let (of_reads, others): (Vec<Level>, Vec<Level>) =
-        options.levels.iter().partition(|level| **level == Level::CutIsolation);
+    let every: LevelSet = Level::ALL.into_iter().collect();
+    let (of_reads, others): (Vec<Level>, Vec<Level>) = options.levels.iter().partition(|level| level.is_of_reads());
     // At cut isolation an element counts as that of every transaction that appended it.
     let mut base = Findings::default();
     if !of_reads.is_empty() {
         base = check_with(history, None, &Options { levels: of_reads, ..options.clone() }, control, open, &|_| {});
-        whole.take(&mut base, [Level::CutIsolation].into_iter().collect());
+        whole.take(&mut base, every.iter().filter(|level| level.is_of_reads()).collect());
     }
     if !others.is_empty() {
         let options = Options { levels: others.clone(), ..options.clone() };
@@ -67,7 +67,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         let is_open = impossible.is_none() && !violates_read_committed(history, &options, control, open);
         let asked = if is_open { &world.history } else { history };
         let mut findings = check_with(asked, None, &options, control, open, &|_| {});
-        whole.take(&mut findings, Level::ALL.into_iter().filter(|level| *level != Level::CutIsolation).collect());
+        whole.take(&mut findings, every.iter().filter(|level| !level.is_of_reads()).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.assumptions.extend(what_is_open(&world));
         base.rest = std::mem::take(&mut findings.rest);
@@ -246,7 +246,7 @@ impl Whole<'_> {
         witness: &Witness,
     ) -> Vec<(OperationId, TransactionId)> {
         let Witness::CommitOrder(order) = witness else { return Vec::new() };
-        if result.level > Level::TransactionalCausalConsistency {
+        if result.level.reads_newest() {
             return Vec::new();
         }
         let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
@@ -288,9 +288,7 @@ impl Whole<'_> {
     fn findings(mut self, base: Findings) -> Findings {
         self.count_listed();
         let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
-        let satisfied: Vec<Level> = self.verdicts.values().filter(is_satisfied).map(|result| result.level).collect();
-        let satisfied: LevelSet =
-            Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect();
+        let satisfied = LevelSet::downward(self.verdicts.values().filter(is_satisfied).map(|result| result.level));
         evidence::arrange(&mut self.found, satisfied, self.options.max_instances);
         let mut levels: Vec<LevelResult> = Vec::new();
         for level in &self.options.levels {

@@ -159,7 +159,7 @@ impl<'a> Search<'a> {
         let shortest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id))?;
         let mut violation = spelled_out(&world.history, &world.resolution, shortest);
         // At cut isolation an element counts as that of every transaction that appended it.
-        violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+        violation.levels = violation.levels.without(Level::CutIsolation);
         Some(violation)
     }
 }

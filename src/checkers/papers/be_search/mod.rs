@@ -29,8 +29,8 @@ mod prefix;
 mod search;
 
 use super::Stop;
-use crate::checkers::Level;
 use crate::checkers::decide::Order;
+use crate::checkers::{Engine, Level, Moments};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Communication, Index};
@@ -39,9 +39,9 @@ use prefix::{Cut, Tables};
 /// Algorithm 2 for PC and SI by the reductions; any other level is treated as SER. An order that explains every read,
 /// or `None` if there is none.
 pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Order>, Stop> {
-    let cut = match level {
-        Level::PrefixConsistency => Cut::ReadsAndWrites,
-        Level::SnapshotIsolation => Cut::ReadsAndWritesApart,
+    let cut = match level.row().engine {
+        Engine::Strong(Moments::StartAndCommit) => Cut::ReadsAndWrites,
+        Engine::Strong(Moments::StartAndCommitApart) => Cut::ReadsAndWritesApart,
         _ => Cut::Whole,
     };
     let mut tables = Tables::new(index);

@@ -55,7 +55,7 @@ pub(in super::super) fn told(
     cycle: &[(u32, u32)],
     control: &Control,
 ) -> Result<Vec<String>, Stop> {
-    let polygraph = Polygraph::new(input.index, level == Level::SnapshotIsolation, control)?;
+    let polygraph = Polygraph::new(input.index, level.has_snapshots(), control)?;
     let name = |node: Node| input.history.transaction_name(input.index.transaction[node as usize]);
     let mut nodes: Vec<Node> = cycle.iter().map(|&(from, _)| polygraph.node(from)).collect();
     nodes.dedup();

@@ -85,7 +85,7 @@ impl fmt::Display for Sizes {
 
 /// Algorithm 1 for SI; any other level is taken for SER.
 pub(super) fn check(index: &Index, level: Level, how: Variant, control: &Control) -> Result<(Found, Sizes), Stop> {
-    let mut polygraph = Polygraph::new(index, level == Level::SnapshotIsolation, control)?;
+    let mut polygraph = Polygraph::new(index, level.has_snapshots(), control)?;
     let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
     if how.prune {
         let cycle = prune::to_fixpoint(&mut polygraph, control)?;
