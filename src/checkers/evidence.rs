@@ -78,7 +78,7 @@ pub(super) fn add_missing(found: &mut Instances, first: Instances) {
 
 /// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found is
 /// kept when `control` ends the work.
-pub(super) fn collect(
+pub(crate) fn collect(
     history: &History,
     index: &Index,
     reads: Instances,
@@ -100,7 +100,7 @@ pub(super) fn collect(
 
 /// The violated levels whose instances are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sought {
+pub(crate) struct Sought {
     /// As the engines decided them.
     pub(super) violated: LevelSet,
     /// Whether TCC holds, if that was decided.
@@ -108,7 +108,7 @@ pub(super) struct Sought {
 }
 
 impl Sought {
-    pub(super) fn of(decisions: &Decisions) -> Sought {
+    pub(crate) fn of(decisions: &Decisions) -> Sought {
         let violated =
             decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
         let causal = decisions.get(&Level::TransactionalCausalConsistency);
@@ -128,7 +128,7 @@ fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
 
 /// Removes the satisfied levels from every violation, drops and does not count those that then violate nothing, and
 /// sorts the rest in listing order with ordinals and groups from 1.
-pub(super) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
+pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
     for violations in [&mut found.violations, &mut found.more] {
         for violation in violations.iter_mut() {
             violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();

@@ -3,13 +3,14 @@
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
-use crate::checkers::{Checker, Counting, Level, Pattern, RcRule, ViolationName};
+use crate::checkers::{Checker, Level, Pattern, ViolationName};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
     DuplicateRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
 };
+use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

@@ -12,6 +12,7 @@ use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
+use crate::papers::{self, Choice};
 use crate::relations::{self, Resolution};
 use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally, grouped};
 use anyhow::Context;
@@ -137,7 +138,8 @@ impl Job<'_> {
         let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, &control);
-        let (health, findings) = examine_and_check(&history, &resolution, &first, self_check, &control);
+        let choice = choice(self.arguments);
+        let (health, findings) = examine_and_check(&history, &resolution, choice, &first, self_check, &control);
         let checked = Checked { history, health, findings, read_seconds, window: None, tally: None };
         Ok(Decided { checked, resolution: resolution.0, options, control })
     }
@@ -243,7 +245,8 @@ pub(super) enum SelfCheck {
 
 impl SelfCheck {
     fn of(arguments: &CheckArguments) -> SelfCheck {
-        match (arguments.no_self_check, arguments.witness) {
+        // The papers' algorithms produce no evidence.
+        match (arguments.no_self_check || arguments.checker != Checker::Fast, arguments.witness) {
             (true, _) => SelfCheck::Off,
             (false, false) => SelfCheck::OfVerdicts,
             (false, true) => SelfCheck::OfWitnesses,
@@ -262,12 +265,13 @@ pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resol
 pub(super) fn examine_and_check(
     history: &History,
     (resolution, resolve_seconds): &(Option<Arc<Resolution>>, f64),
+    choice: Choice,
     options: &Options,
     self_check: SelfCheck,
     control: &Control,
 ) -> (Health, Findings) {
     let Some(resolution) = resolution else {
-        return (Health::default(), checkers::check(history, options, control, &|_| {}));
+        return (Health::default(), papers::check(history, choice, options, control, &|_| {}));
     };
     // Only one of several shards reports the history's health.
     let is_asked = options.share.is_none_or(Share::is_first);
@@ -277,7 +281,9 @@ pub(super) fn examine_and_check(
         || match self_check {
             SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(resolution), options, control),
             SelfCheck::OfWitnesses => audit::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
-            SelfCheck::Off => checkers::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
+            SelfCheck::Off => {
+                papers::check_resolved(history, Arc::clone(resolution), choice, options, control, &|_| {})
+            }
         },
     );
     findings.index_seconds += *resolve_seconds;
@@ -322,15 +328,16 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
             levels = arguments.checker.levels().to_vec();
         }
     }
-    Options {
-        levels,
-        max_instances: paging::causes(arguments.max_instances),
-        counts: !arguments.verdicts_only,
+    let max_instances = paging::causes(arguments.max_instances);
+    Options { levels, max_instances, counts: !arguments.verdicts_only, share: None }
+}
+
+fn choice(arguments: &CheckArguments) -> Choice {
+    Choice {
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
         counting: arguments.count.unwrap_or_default(),
-        share: None,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::counterexample;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::hunt::simplest_violation;
+use crate::papers::Choice;
 use anyhow::Context;
 use std::path::Path;
 
@@ -26,8 +27,14 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
-    let (health, mut findings) =
-        examine_and_check(&history, &resolve(&history, &control), &options, SelfCheck::OfVerdicts, &control);
+    let (health, mut findings) = examine_and_check(
+        &history,
+        &resolve(&history, &control),
+        Choice::default(),
+        &options,
+        SelfCheck::OfVerdicts,
+        &control,
+    );
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file)?,

@@ -160,7 +160,7 @@ pub(super) fn unlisted(
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
+pub(crate) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
     let mut listing = Listing::default();
     divergence::find(history, index, 0, &mut listing, control)?;
     Ok(listing.counts.get(&Pattern::Divergence).copied().unwrap_or(0))

@@ -73,7 +73,13 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
 }
 
 /// What violates the violated levels, listed by the program's own engine, and the checker's own counts.
-pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult], control: &Control) -> Instances {
+pub(super) fn found(
+    input: Input<'_>,
+    checker: Checker,
+    options: &Options,
+    levels: &[LevelResult],
+    control: &Control,
+) -> Instances {
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let decisions: Decisions = violated.map(|result| (result.level, (Decision::Violated, result.seconds))).collect();
@@ -81,7 +87,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     let max = options.max_instances;
     let mut counts = BTreeMap::new();
     if !decisions.is_empty()
-        && options.checker.counts(Pattern::Divergence)
+        && checker.counts(Pattern::Divergence)
         && let Ok(n @ 1..) = strong_patterns::n_divergences(history, index, control)
     {
         counts.insert(Pattern::Divergence, n);
