@@ -1,6 +1,6 @@
 //! Claims about levels that a history cannot be checked for.
 
-use super::linear::is_lightweight;
+use super::initial::is_lightweight;
 use super::resolution::Resolution;
 use crate::history::History;
 use crate::report::{LevelEntry, VerdictWord};
