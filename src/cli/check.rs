@@ -3,6 +3,7 @@
 use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, write_file};
+use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
 use crate::audit;
@@ -110,7 +111,7 @@ impl Job<'_> {
         }
         let checked = self.at_work(&control, || self.list(decided));
         self.print(path, &checked, line_width, target)?;
-        Ok(disagreements::told(path, &checked.findings, exit_code(&checked.findings)))
+        Ok(disagreements::told(path, &checked.findings, ExitCode::of(&checked.findings)))
     }
 
     /// Runs work in the pool; a terminal shows its progress.
@@ -233,27 +234,6 @@ struct Checked {
     tally: Option<Tally>,
 }
 
-/// Which evidence the verifier checks before a verdict counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SelfCheck {
-    /// Evidence of every verdict.
-    OfVerdicts,
-    /// Every witness, because they are written out.
-    OfWitnesses,
-    Off,
-}
-
-impl SelfCheck {
-    fn of(arguments: &CheckArguments) -> SelfCheck {
-        // The papers' algorithms produce no evidence.
-        match (arguments.no_self_check || arguments.checker != Checker::Fast, arguments.witness) {
-            (true, _) => SelfCheck::Off,
-            (false, false) => SelfCheck::OfVerdicts,
-            (false, true) => SelfCheck::OfWitnesses,
-        }
-    }
-}
-
 /// The resolved reads, once for everything, and the seconds it took; none if `control` ends the work first.
 pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resolution>>, f64) {
     let begin = Instant::now();
@@ -339,16 +319,6 @@ fn choice(arguments: &CheckArguments) -> Choice {
         rc: arguments.rc.unwrap_or_default(),
         counting: arguments.count.unwrap_or_default(),
     }
-}
-
-/// The exit code for the verdicts.
-pub(super) fn exit_code(findings: &Findings) -> ExitCode {
-    let code = |result: &LevelResult| match result.verdict {
-        Verdict::Satisfied(_) => ExitCode::Satisfied,
-        Verdict::Violated => ExitCode::Violated,
-        Verdict::Undecided(_) => ExitCode::Undecided,
-    };
-    findings.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied)
 }
 
 fn paint_of(verdict: &Verdict) -> Paint {

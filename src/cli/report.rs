@@ -1,8 +1,9 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
-use super::check::{SelfCheck, examine_and_check, resolve};
+use super::check::{examine_and_check, resolve};
 use super::explain::named;
 use super::output::{self, Output};
+use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Verdict};
