@@ -1,7 +1,6 @@
 //! From verdicts to listed violations.
 
-use super::decide::{Decision, Decisions};
-use super::page::{Uncounted, with_causal};
+use super::rest::{Sought, Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -96,24 +95,6 @@ pub(crate) fn collect(
     }
     add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found
-}
-
-/// The violated levels whose instances are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sought {
-    /// As the engines decided them.
-    pub(super) violated: LevelSet,
-    /// Whether TCC holds, if that was decided.
-    pub(super) causal: Option<bool>,
-}
-
-impl Sought {
-    pub(crate) fn of(decisions: &Decisions) -> Sought {
-        let violated =
-            decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
-        let causal = decisions.get(&Level::TransactionalCausalConsistency);
-        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Decision::Satisfied(_))) }
-    }
 }
 
 fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {

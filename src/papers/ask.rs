@@ -3,15 +3,14 @@
 use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
 use super::plume::{self, PlumeVariant};
-use super::{Stop, be_sat, c4, published, strong, vl_lwt};
+use super::{Input, Stop, be_sat, c4, published, strong, vl_lwt};
 use crate::checkers::decide::Order;
 use crate::checkers::{
     self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
     Witness, evidence, weak,
 };
 use crate::control::Control;
-use crate::history::History;
-use crate::relations::{Index, Node, Resolution, n_ambiguous_elements};
+use crate::relations::{Node, n_ambiguous_elements};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -28,15 +27,6 @@ pub(super) struct Asked {
     pub(super) published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// What the answers rest on, in words.
     pub(super) assumptions: Vec<String>,
-}
-
-/// One history, prepared.
-pub(super) struct Input<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution,
-    pub(super) index: &'a Index,
-    /// TAP-a to f and j.
-    pub(super) reads: Instances,
 }
 
 /// Runs the chosen algorithm for each of the levels, which are distinct. Listed violations come from the fast

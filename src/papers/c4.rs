@@ -16,8 +16,9 @@
 use super::Stop;
 use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Order, Reachability};
+use super::order::{Order, Reachability};
 use super::plume::add_cycles;
+use super::search::Fixed;
 use super::view::{Reader, Triple, View, tick};
 use crate::checkers::{C4Pattern, Instances, Level, Pattern};
 use crate::control::Control;

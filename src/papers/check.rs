@@ -1,6 +1,7 @@
 //! Asks whichever checker is chosen, and prepares a history for the papers' algorithms.
 
-use super::ask::{Input, ask};
+use super::Input;
+use super::ask::ask;
 use super::choice::Choice;
 use crate::checkers::applicable::decide_applicable;
 use crate::checkers::{

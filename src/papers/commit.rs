@@ -8,7 +8,8 @@
 //! already hold causally are left out if that costs no search, as C4's program does: the closure is the same.
 
 use super::choice::RcRule;
-use super::order::{Fixed, Order};
+use super::order::Order;
+use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
 use super::{Stop, most_in_time};
 use crate::checkers::Level;

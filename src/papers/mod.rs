@@ -37,8 +37,19 @@ mod vl_lwt;
 pub use check::{check, check_resolved};
 pub use choice::{Choice, Counting, RcRule};
 
-use crate::checkers::Cause;
+use crate::checkers::{Cause, Instances};
 use crate::control::{Control, Interrupt};
+use crate::history::History;
+use crate::relations::{Index, Resolution};
+
+/// One history, prepared.
+struct Input<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    index: &'a Index,
+    /// TAP-a to f and j.
+    reads: Instances,
+}
 
 /// Why an algorithm ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,8 @@
 use super::Stop;
 use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Order, Reachability};
+use super::order::{Order, Reachability};
+use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;

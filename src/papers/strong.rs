@@ -1,10 +1,9 @@
 //! The algorithms for the strong levels: from an index to a verdict and to what is listed.
 
-use super::ask::Input;
-use super::{be_search, polysi};
+use super::{Input, be_search, polysi};
 use crate::checkers::decide::{Decision, Decisions, Order};
-use crate::checkers::evidence::Sought;
 use crate::checkers::mini_transactions::{self, Answer};
+use crate::checkers::rest::Sought;
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
 };

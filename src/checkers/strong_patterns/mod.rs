@@ -66,7 +66,7 @@ pub fn instances(
         if si || ser {
             divergence::find(history, index, max_instances, listing, control)?;
         }
-        pairs.long_forks(&forks, max_instances, listing, control)?;
+        forks.find(max_instances, listing, control)?;
         if ser {
             pairs.write_skews(max_instances, listing);
         }
@@ -109,7 +109,7 @@ pub(super) fn first(
         if !strong().all(|level| listing.shows(level)) {
             let forks = long_forks::LongForks::new(&pairs);
             if let Some(lower) = forks.first(control)? {
-                pairs.list_long_forks(&forks, lower, 1, &mut listing);
+                forks.list(lower, 1, &mut listing);
             }
         }
     }
