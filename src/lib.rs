@@ -8,7 +8,7 @@
 //! | [`history::History`] | `formats`, `generate`, `collect` | what was observed | history files |
 //! | [`relations::Index`], [`relations::Edge`] | `relations` | what that forces, each edge with its reason | |
 //! | [`health::Health`] | `health` | whether that can be believed | report |
-//! | [`checkers::Findings`] | `checkers` | witness, violations or undecided, per level | report, which `verify` checks |
+//! | [`checkers::Findings`] | `checkers`, `papers` | witness, violations or undecided, per level | report, which `verify` checks |
 //! | [`counterexample::Counterexample`] | `counterexample` | the smallest part that convinces, and why | text, markdown |
 //! | [`diagram::Diagram`] | `diagram` | nodes and edges | dot, json |
 //! | `diagram::layout::Layout` | `diagram::layout` | coordinates | |
@@ -26,6 +26,7 @@
 //! | `relations` | edges a history forces, each with its reason | history, graph, control |
 //! | `sat` | clauses, acyclicity theory | graph, control |
 //! | `checkers` | level → verdict | history, graph, relations, sat, control |
+//! | `papers` | published checkers to compare with, and who is asked | history, graph, relations, sat, checkers, control |
 //! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
 //! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
@@ -38,8 +39,8 @@
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, files, generate |
 //! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
-//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
+//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
 
 pub mod app;
 pub mod audit;
@@ -59,6 +60,7 @@ pub mod health;
 pub mod history;
 pub mod hunt;
 pub mod jobs;
+pub mod papers;
 pub mod relations;
 pub mod report;
 pub mod sat;

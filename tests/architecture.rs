@@ -1,13 +1,18 @@
 //! The import table in the crate documentation is the architecture. This test reads it there and holds every source
-//! file to it, so the table cannot age.
+//! file to it, so the table cannot age. Within a room, files import each other in one direction.
 
 mod common;
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Where to find the table: the first table in the documentation of the crate with this heading.
 const HEADING: &str = "| module | what lives there | may import |";
+
+/// Rooms in which files still import each other in circles: at most so many files. These numbers only shrink.
+const FILES_IN_CIRCLES: [(&str, usize); 1] = [("app", 18)];
 
 /// By module: the modules it may import.
 type Table = BTreeMap<String, BTreeSet<String>>;
@@ -62,41 +67,148 @@ fn program(source: &str) -> String {
     code.collect::<Vec<_>>().join("\n")
 }
 
-/// The names that follow `crate::` in `program`, those in braces included.
-fn imports(program: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for (at, _) in program.match_indices("crate::") {
-        if program[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
-            continue;
-        }
-        let rest = &program[at + "crate::".len()..];
-        match rest.strip_prefix('{') {
-            Some(group) => found.extend(top_level_names(group)),
-            None => found.extend(leading_name(rest)),
-        }
+/// Words, `::`, and other characters one by one.
+fn tokens(program: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = program.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let length = if rest.starts_with("::") { 2 } else { word.max(first.len_utf8()) };
+        found.push(&rest[..length]);
+        rest = rest[length..].trim_start();
     }
     found
 }
 
-fn leading_name(text: &str) -> Option<String> {
-    let name: String = text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!name.is_empty()).then_some(name)
+fn is_word(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// The first names of the paths in a group `a::b, c::{d, e}, f}`; the text may go on after the group.
-fn top_level_names(group: &str) -> Vec<String> {
-    let mut names = vec![leading_name(group)];
-    let mut depth = 0;
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => names.push(leading_name(&group[at + 1..])),
-            _ => {}
+/// A path in its parts: `crate`, `history`, `Key`.
+type Names = Vec<String>;
+
+/// The paths that begin with the word at `at`, which moves behind them: `a::{b, c::d}` means `a::b` and `a::c::d`.
+fn paths_at(tokens: &[&str], at: &mut usize) -> Vec<Names> {
+    let name = tokens[*at].to_owned();
+    *at += 1;
+    if tokens.get(*at) != Some(&"::") {
+        return vec![vec![name]];
+    }
+    *at += 1;
+    let mut ends = Vec::new();
+    match tokens.get(*at) {
+        Some(&"{") => {
+            while let Some(&token) = tokens.get(*at).filter(|token| **token != "}") {
+                match token {
+                    "as" => *at += 2,
+                    _ if is_word(token) => ends.extend(paths_at(tokens, at)),
+                    _ => *at += 1,
+                }
+            }
+            *at += 1;
+        }
+        Some(token) if is_word(token) => ends = paths_at(tokens, at),
+        _ => ends.push(vec!["*".to_owned()]),
+    }
+    ends.into_iter().map(|end| [vec![name.clone()], end].concat()).collect()
+}
+
+/// All paths of more than one part.
+fn paths(program: &str) -> Vec<Names> {
+    let tokens = tokens(program);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        match is_word(tokens[at]) {
+            true => found.extend(paths_at(&tokens, &mut at)),
+            false => at += 1,
         }
     }
-    names.into_iter().flatten().collect()
+    found.retain(|path| path.len() > 1);
+    found
+}
+
+/// The names that follow `crate::` in `program`, those in braces included.
+fn imports(program: &str) -> BTreeSet<String> {
+    paths(program).into_iter().filter(|path| path[0] == "crate").map(|mut path| path.swap_remove(1)).collect()
+}
+
+/// The program of one file.
+struct Source {
+    /// The paths in it.
+    paths: Vec<Names>,
+    /// By name: the path for which it stands after a `use`.
+    scope: BTreeMap<String, Names>,
+}
+
+impl Source {
+    fn new(program: &str) -> Source {
+        let tokens = tokens(program);
+        let uses = tokens.iter().enumerate().filter(|(at, token)| **token == "use" && at + 1 < tokens.len());
+        let used = uses.flat_map(|(at, _)| paths_at(&tokens, &mut (at + 1)));
+        let used = used.filter(|path| path.last().is_some_and(|last| last != "*"));
+        let named = used.filter_map(|path| Some((path.iter().rfind(|name| *name != "self")?.clone(), path)));
+        Source { paths: paths(program), scope: named.collect() }
+    }
+}
+
+/// All files of the program by module path, without `crate`.
+struct Sources(BTreeMap<Names, Source>);
+
+impl Sources {
+    fn read() -> Sources {
+        let folder = common::repository("src");
+        let mut sources = BTreeMap::new();
+        for path in rust_files(&folder).into_iter().filter(|path| !path.to_string_lossy().ends_with("tests.rs")) {
+            let inside = path.strip_prefix(&folder).expect("below src").with_extension("");
+            let mut module: Names = inside.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+            module.retain(|name| name != "mod");
+            sources.insert(module, Source::new(&program(&text(&path))));
+        }
+        Sources(sources)
+    }
+
+    /// The file that defines what `path` means in a file; none if that is not in a file of the program.
+    fn definition(&self, file: &[String], path: &[String]) -> Option<Names> {
+        let (mut at, mut rest) = (file.to_vec(), path);
+        match path[0].as_str() {
+            "crate" => (at, rest) = (Names::new(), &path[1..]),
+            "self" | "super" => {}
+            _ if self.0.contains_key(&[file, &path[..1]].concat()) => {}
+            _ => return None,
+        }
+        while let Some((name, others)) = rest.split_first() {
+            let child = [at.as_slice(), std::slice::from_ref(name)].concat();
+            if name == "super" {
+                at.pop();
+            } else if self.0.contains_key(&child) {
+                at = child;
+            } else if name != "self" {
+                // Names that a module takes into scope are found there.
+                let Some(origin) = self.0.get(&at)?.scope.get(name) else { break };
+                return self.definition(&at, &[origin.as_slice(), others].concat());
+            }
+            rest = others;
+        }
+        self.0.contains_key(&at).then_some(at)
+    }
+
+    /// The files of its room that a file imports. What a module defines for its parts is left out.
+    fn imported(&self, file: &[String]) -> BTreeSet<Names> {
+        let defined = self.0[file].paths.iter().filter_map(|path| self.definition(file, path));
+        defined.filter(|other| other[0] == file[0] && !file.starts_with(other)).collect()
+    }
+
+    /// The circles of files that import each other in a room.
+    fn circles(&self, room: &str) -> Vec<Vec<String>> {
+        let files: Vec<&Names> = self.0.keys().filter(|file| file[0] == room).collect();
+        let place = |file: Names| files.binary_search(&&file).expect("a file of the room") as u32;
+        let edges = (0u32..)
+            .zip(&files)
+            .flat_map(|(from, file)| self.imported(file).into_iter().map(move |to| (from, to)).collect::<Vec<_>>());
+        let graph = DiGraph::<(), ()>::from_edges(edges.map(|(from, to)| (from, place(to))));
+        let circles = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
+        circles.map(|circle| circle.into_iter().map(|file| files[file.index()].join("::")).collect()).collect()
+    }
 }
 
 #[test]
@@ -148,11 +260,21 @@ fn modules_import_what_the_table_allows() {
 }
 
 #[test]
+fn files_of_a_room_do_not_import_each_other_in_circles() {
+    let sources = Sources::read();
+    for room in modules() {
+        let circles = sources.circles(&room);
+        let n: usize = circles.iter().map(Vec::len).sum();
+        let most = FILES_IN_CIRCLES.iter().find(|(known, _)| *known == room).map_or(0, |(_, most)| *most);
+        assert!(n <= most, "in src/{room}, {n} files import each other in circles, at most {most} may: {circles:#?}");
+    }
+}
+
+#[test]
 fn the_program_chooses_between_command_line_and_window_and_nothing_else() {
     let program = program(&text(&common::repository("src/main.rs")));
-    for (at, path) in program.match_indices("isoscope::") {
-        let name = leading_name(&program[at + path.len()..]);
-        assert!(matches!(name.as_deref(), Some("cli" | "app")), "src/main.rs uses {name:?}");
+    for path in paths(&program).into_iter().filter(|path| path[0] == "isoscope") {
+        assert!(matches!(path[1].as_str(), "cli" | "app"), "src/main.rs uses {path:?}");
     }
 }
 
@@ -186,4 +308,23 @@ fn groups_of_imports_are_understood() {
     );
     assert_eq!(names("// crate::app\nlet x = crate::control::Control::new(); // crate::cli"), ["control"]);
     assert_eq!(names("use crate::graph;\n#[cfg(test)]\nmod tests {\n    use crate::formats;\n}"), ["graph"]);
+}
+
+#[test]
+fn circles_are_found_through_names_that_a_module_passes_on() {
+    let file =
+        |path: &str, program: &str| (path.split("::").map(str::to_owned).collect::<Names>(), Source::new(program));
+    let below = |c: &str| {
+        let sources = [
+            file("room", "mod a; mod b; pub use a::{A, nothing}; use b::B;"),
+            file("room::a", "use super::b::c; use crate::other::X;"),
+            file("room::b", "pub struct B;"),
+            file("room::b::c", c),
+        ];
+        Sources(sources.into()).circles("room")
+    };
+    assert_eq!(below("use super::B; use super::super::{B as Other};"), Vec::<Vec<String>>::new());
+    for circle in ["use crate::room::A;", "fn f() { super::super::a::f() }", "use crate::room::{B, a::{self}};"] {
+        assert_eq!(below(circle).concat().len(), 2, "{circle}");
+    }
 }

@@ -53,8 +53,8 @@ fn papers_agree(history: &History, level: Level) -> Result<(), String> {
         [Checker::Plume, Checker::BiswasEneaSaturation, Checker::BiswasEneaSearch, Checker::PolySi, Checker::C4];
     // C4 has no word for TAP-e, so it is asked at causal consistency only where the others answer, too.
     for checker in papers.into_iter().filter(|checker| *checker != Checker::C4 && checker.levels().contains(&level)) {
-        let options = Options { levels: vec![level], checker, ..Options::default() };
-        let found = checkers::check(history, &options, &Control::new(), &|_| {});
+        let options = Options { levels: vec![level], ..Options::default() };
+        let found = isoscope::papers::check(history, checker, &options, &Control::new(), &|_| {});
         if matches!(found.level(level).map(|result| &result.verdict), Some(Verdict::Satisfied(_))) {
             return Err(format!("satisfies {level} according to {checker}"));
         }

@@ -21,7 +21,7 @@ use common::oracle::{self, LEVELS, Observation};
 use common::papers::{self, PAPERS};
 use common::pattern_oracle;
 use common::strong::{self, STRONG_PAPERS, Tally};
-use isoscope::checkers::{self, Checker, Findings, Options, Pattern};
+use isoscope::checkers::{Checker, Findings, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::relations::{Resolution, resolve};
@@ -68,9 +68,14 @@ fn without_evidence() -> bool {
 /// Asks a checker without a word on what it finds, to count it or not.
 fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker, counts: bool) -> Findings {
     let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
-    let options = Options { levels, max_instances: 0, counts, checker, ..Options::default() };
-    let check = if without_evidence() { checkers::check_resolved } else { isoscope::audit::check_resolved };
-    check(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
+    let options = Options { levels, max_instances: 0, counts, ..Options::default() };
+    let (resolution, control) = (Arc::clone(resolution), Control::new());
+    match checker {
+        Checker::Fast if !without_evidence() => {
+            isoscope::audit::check_resolved(history, resolution, &options, &control, &|_| {})
+        }
+        _ => isoscope::papers::check_resolved(history, resolution, checker, &options, &control, &|_| {}),
+    }
 }
 
 /// What the program's own engines found, and the verdicts.

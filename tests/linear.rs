@@ -336,8 +336,8 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
             continue;
         }
         let levels = vec![Level::Linearizability];
-        let options = Options { levels, checker: Checker::VlLwt, ..Options::default() };
-        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
+        let options = Options { levels, ..Options::default() };
+        let findings = isoscope::papers::check(&history, Checker::VlLwt, &options, &Control::new(), &|_| {});
         let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
         let verdict = report.levels[0].verdict;
         counts[verdict as usize] += 1;

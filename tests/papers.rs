@@ -84,8 +84,8 @@ fn the_papers_agree_where_several_orders_are_tried() {
         let levels = Checker::BiswasEneaSaturation.levels().to_vec();
         let options = Options { levels, max_instances: 20, ..Options::default() };
         let fast = checkers::check(&history, &options, &Control::new(), &|_| {});
-        let slow = Options { checker: Checker::BiswasEneaSaturation, max_instances: 0, ..options };
-        let slow = checkers::check(&history, &slow, &Control::new(), &|_| {});
+        let slow = Options { max_instances: 0, ..options };
+        let slow = papers::ask_with(&history, Checker::BiswasEneaSaturation, slow);
         examine::evidence(&history, &fast).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
         for result in &slow.levels {
             let ours = &fast.level(result.level).expect("it was asked for").verdict;
@@ -372,7 +372,7 @@ fn a_stopped_check_is_undecided() {
     let control = Control::new();
     control.stop();
     for checker in PAPERS {
-        let found = checkers::check(&history, &papers::options(checker), &control, &|_| {});
+        let found = isoscope::papers::check(&history, checker, &papers::options(checker), &control, &|_| {});
         assert!(reasons(&found).iter().all(|reason| reason.ends_with("cancelled")), "{checker}");
         assert_eq!(reasons(&found).len(), checker.levels().len(), "{checker}");
     }
@@ -381,8 +381,7 @@ fn a_stopped_check_is_undecided() {
 /// Levels that a checker does not know are undecided, whatever else is asked.
 #[test]
 fn a_level_that_the_checker_does_not_know_is_undecided() {
-    let options = Options { checker: Checker::C4, ..Options::default() };
-    let found = checkers::check(&common::plume("w(1,1,0,0) r(1,1,1,1)"), &options, &Control::new(), &|_| {});
+    let found = papers::ask_with(&common::plume("w(1,1,0,0) r(1,1,1,1)"), Checker::C4, Options::default());
     assert_eq!(signs(&found), "???+???");
     assert_eq!(reasons(&found)[0], "CI: the checker c4 does not decide CI");
 }

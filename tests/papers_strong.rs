@@ -7,7 +7,7 @@ use common::random::{Shape, for_histories};
 use common::store::{MODELS, Run, Size};
 use common::strong::{self, STRONG, STRONG_PAPERS, Tally, compare, compare_with_oracles};
 use fastrand::Rng;
-use isoscope::checkers::{self, Checker, Findings, Level, Options, Verdict, Witness};
+use isoscope::checkers::{Checker, Findings, Level, Options, Verdict, Witness};
 use isoscope::control::Control;
 use isoscope::formats;
 use isoscope::generate::Model;
@@ -154,7 +154,7 @@ fn reasons(findings: &Findings) -> Vec<String> {
 #[test]
 fn mtc_says_which_transaction_is_no_mini_transaction() {
     let history = common::plume("r(1,0,0,1) w(1,1,0,1) w(2,1,0,2) w(1,2,0,2)");
-    let found = ask_with(&history, Options { checker: Checker::MiniTransactions, ..Options::default() });
+    let found = ask_with(&history, Checker::MiniTransactions, Options::default());
     let reason = "SER: not mini-transactions: S0#2 writes 1 without reading it first";
     assert!(reasons(&found).iter().any(|line| line == reason), "{:?}", reasons(&found));
 }
@@ -164,7 +164,7 @@ fn mtc_counts_divergence_and_no_other_pattern() {
     let history = common::plume("r(1,0,0,1) w(1,1,0,1) r(1,0,1,2) w(1,2,1,2)");
     let options = strong::options(&history, Checker::MiniTransactions);
     for max_instances in [0, 10] {
-        let found = ask_with(&history, Options { max_instances, ..options.clone() });
+        let found = ask_with(&history, Checker::MiniTransactions, Options { max_instances, ..options.clone() });
         let counts: Vec<String> = found.patterns.iter().map(|(pattern, n)| format!("{pattern} {n}")).collect();
         assert_eq!(counts, ["Divergence 1"]);
         assert_eq!(found.violations.is_empty(), max_instances == 0);
@@ -174,7 +174,7 @@ fn mtc_counts_divergence_and_no_other_pattern() {
 #[test]
 fn polysi_tells_the_cycle_that_it_ends_with() {
     let history = common::plume("w(1,1,0,1) r(1,1,1,2) r(1,0,1,3)");
-    let found = ask_with(&history, strong::options(&history, Checker::PolySi));
+    let found = ask_with(&history, Checker::PolySi, strong::options(&history, Checker::PolySi));
     let told = "PolySI's check of SI ended with the cycle";
     assert!(found.assumptions.iter().any(|line| line.starts_with(told)), "{:?}", found.assumptions);
 }
@@ -186,7 +186,7 @@ fn polysis_interpretation_says_whether_it_is_a_violation() {
     let told = |file: &str| -> String {
         let path = common::repository(&format!("sample_histories/{file}"));
         let history = formats::open(&path, None, &Control::new()).expect("a sample");
-        let found = ask_with(&history, strong::options(&history, Checker::PolySi));
+        let found = ask_with(&history, Checker::PolySi, strong::options(&history, Checker::PolySi));
         let of_si = found.assumptions.iter().position(|line| line.contains("SI ended with the cycle")).expect("told");
         found.assumptions[of_si + 1].clone()
     };
@@ -213,7 +213,7 @@ fn lonely(n: u64) -> History {
 #[test]
 fn what_would_take_too_much_memory_is_undecided_with_the_reason() {
     let history = lonely(20_000);
-    let found = ask_with(&history, strong::options(&history, Checker::PolySi));
+    let found = ask_with(&history, Checker::PolySi, strong::options(&history, Checker::PolySi));
     let too_large = "the constraints of the polygraph would take";
     assert!(reasons(&found).iter().all(|reason| reason.contains(too_large)), "{:?}", reasons(&found));
     assert_eq!(reasons(&found).len(), 2);
@@ -225,7 +225,7 @@ fn a_stopped_check_is_undecided() {
     let control = Control::new();
     control.stop();
     for checker in STRONG_PAPERS {
-        let found = checkers::check(&history, &strong::options(&history, checker), &control, &|_| {});
+        let found = isoscope::papers::check(&history, checker, &strong::options(&history, checker), &control, &|_| {});
         assert!(reasons(&found).iter().all(|reason| reason.ends_with("cancelled")), "{checker}");
         assert!(!reasons(&found).is_empty(), "{checker}");
     }
@@ -338,7 +338,7 @@ fn cycles_that_cover_both_choices_of_every_pair_are_no_violation() {
 
     strong::compare_with_oracles(&history, &Tally::default()).unwrap_or_else(|problem| panic!("{problem}"));
     for checker in [Checker::Fast, Checker::PolySi] {
-        let found = ask_with(&history, strong::options(&history, checker));
+        let found = ask_with(&history, checker, strong::options(&history, checker));
         let verdict = |level: Level| found.level(level).map(|result| &result.verdict);
         assert!(matches!(verdict(Level::SnapshotIsolation), Some(Verdict::Satisfied(_))), "{checker}");
         let Some(Verdict::Satisfied(Witness::CommitOrder(order))) = verdict(Level::Serializability) else {

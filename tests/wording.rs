@@ -12,7 +12,7 @@ const SPEAKERS: [&str; 7] = [
     "src/cli/explain.rs",
     "src/checkers/pattern.rs",
     "src/checkers/level.rs",
-    "src/checkers/papers/c4_pattern.rs",
+    "src/checkers/c4_pattern.rs",
 ];
 
 /// Words and phrases that say it in a way of their own.

@@ -1,8 +1,9 @@
 //! What is measured: one checker, one level, one history.
 
-use isoscope::checkers::{self, Checker, Level, Options, Verdict};
+use isoscope::checkers::{Checker, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
+use isoscope::papers;
 
 /// The weak levels that have algorithms to compare.
 pub(crate) const LEVELS: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
@@ -23,7 +24,7 @@ pub(crate) const CHECKERS: [Checker; 6] = [
 
 /// Decides a level and lists what violates it, from the bare history: the index is part of the work of every checker.
 pub(crate) fn check(history: &History, checker: Checker, level: Level, control: &Control) -> Verdict {
-    let options = Options { levels: vec![level], checker, ..Options::default() };
-    let findings = checkers::check(history, &options, control, &|_| ());
+    let options = Options { levels: vec![level], ..Options::default() };
+    let findings = papers::check(history, checker, &options, control, &|_| ());
     findings.level(level).map(|result| result.verdict.clone()).expect("the level was asked for")
 }

@@ -10,6 +10,7 @@ use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::history::History;
 use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::papers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -194,14 +195,17 @@ fn report(outbox: &Outbox<Message>, run: Run) {
 pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
     let possible = Level::of(history);
     let levels: Vec<Level> = checker.levels().into_iter().filter(|level| possible.contains(level)).collect();
-    let options = Options { levels, checker, max_instances: 1, ..Options::default() };
+    let options = Options { levels, max_instances: 1, ..Options::default() };
     let own = control.branch().with_time_limit(EACH);
     let ended = AtomicBool::new(false);
     let stages_before = Stage::ALL.map(|stage| own.spent(stage).as_secs_f64());
     let (cpu, started) = (cpu_seconds(), Instant::now());
     let (findings, samples) = std::thread::scope(|scope| {
         let watch = scope.spawn(|| watch(&ended, started));
-        let findings = pool.install(|| audit::check(history, &options, &own, &|_| ()));
+        let findings = pool.install(|| match checker {
+            Checker::Fast => audit::check(history, &options, &own, &|_| ()),
+            _ => papers::check(history, checker, &options, &own, &|_| ()),
+        });
         ended.store(true, Ordering::Relaxed);
         (findings, watch.join().unwrap_or_default())
     });

@@ -13,7 +13,7 @@
 //! [`Options::max_instances`] 0, evidence is produced and verified, but not listed. A share of a history is verified as
 //! far as possible: whether the combined orders of its components include every transaction is known only when all
 //! shares are joined. Nothing can be replayed where lists were merged on reading: there a satisfied level rests on the
-//! checkers alone. So do the verdicts of the papers' algorithms, which produce no evidence.
+//! checkers alone. The papers' algorithms produce no evidence, so their findings stay as they are.
 //!
 //! A counterexample is a history of its own, so its claim is verified, too ([`minimize`]).
 
@@ -51,22 +51,19 @@ pub fn check(
 ) -> Findings {
     let begin = Instant::now();
     match relations::resolve(history, control) {
-        Ok(resolution) if options.checker == Checker::Fast => {
+        Ok(resolution) => {
             let seconds = begin.elapsed().as_secs_f64();
             let mut findings = check_resolved(history, Arc::new(resolution), options, control, observe);
             findings.index_seconds += seconds;
             findings
         }
-        // The papers' algorithms produce no evidence, and there is none if the work was ended.
-        _ => checkers::check(history, options, control, observe),
+        // There is no evidence if the work was ended.
+        Err(_) => checkers::check(history, options, control, observe),
     }
 }
 
 /// [`check_resolved`] without intermediate results: less work, since a satisfied level implies weaker ones.
 pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Options, control: &Control) -> Findings {
-    if options.checker != Checker::Fast {
-        return checkers::check_resolved(history, resolution, options, control, &|_| {});
-    }
     let audit = Audit::new(history, &resolution, control);
     let mut findings =
         checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &|_| {});
@@ -120,9 +117,6 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    if options.checker != Checker::Fast {
-        return checkers::check_resolved(history, resolution, options, control, observe);
-    }
     let audit = Audit::new(history, &resolution, control);
     let told: Mutex<LevelSet> = Mutex::default();
     let tell = |result: &LevelResult| {

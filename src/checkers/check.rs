@@ -1,6 +1,7 @@
 //! The single entry point: decides any set of levels of one history and lists what violates them.
 
 use super::ambiguity::{Budget, Why};
+use super::applicable::decide_applicable;
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::ShardAssignment;
@@ -8,16 +9,16 @@ use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness, cut_isolation,
-    papers, read_consistency, strict,
+    read_consistency, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
 use crate::relations::{Index, Resolution, n_ambiguous_elements, resolve};
-use applicable::Applicable;
 use listing::{add, names};
 
 pub use listing::count;
 pub(super) use listing::hold_under_every_choice;
+pub(crate) use set_up::verify_assumed_setup;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -32,9 +33,6 @@ use std::time::Instant;
 /// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
 /// order fits its axioms (Biswas & Enea 2019, Definition 2.2). Where reads have several possible writers, a level is
 /// satisfied if one choice of writers satisfies it.
-///
-/// [`Options::checker`] may select a paper's algorithm instead of the engines: each level is then decided on its own by
-/// that algorithm, and where its published answer differs from the axioms the assumptions say so.
 pub fn check(
     history: &History,
     options: &Options,
@@ -100,17 +98,9 @@ fn check_with(
     manner: CheckMode,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let mut levels: Vec<Level> = Vec::new();
-    options.levels.iter().for_each(|level| {
-        if !levels.contains(level) {
-            levels.push(*level)
-        }
-    });
-    let applicable = Applicable::new(history, &levels, options);
-    applicable.known().iter().for_each(observe);
-    let options = Options { levels: applicable.decided().to_vec(), ..options.clone() };
-    let tell = |result: &LevelResult| applicable.said_by(result).for_each(|result| observe(&result));
-    applicable.complete(check_applicable(history, resolution, &options, control, manner, &tell))
+    decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
+        check_applicable(history, resolution, options, control, manner, observe)
+    })
 }
 
 /// [`check_with`] for distinct levels, all applicable to the history.
@@ -122,14 +112,13 @@ fn check_applicable(
     manner: CheckMode,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let has_repeated_elements =
-        manner.elements == Elements::Searched && options.checker == Checker::Fast && has_repeated_elements(history);
+    let has_repeated_elements = manner.elements == Elements::Searched && has_repeated_elements(history);
     if let Some(share) = options.share
         && !share.is_first()
-        && (has_repeated_elements || !share::may_be_spread(&options.levels, options.checker))
+        && (has_repeated_elements || !share::may_be_spread(&options.levels))
     {
         let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
-        return Findings { checker: options.checker, shared, ..Findings::default() };
+        return Findings { shared, ..Findings::default() };
     }
     if has_repeated_elements {
         return check_repeated(history, options, control, manner, observe);
@@ -157,14 +146,6 @@ fn check_applicable(
     let assumes_set_up =
         manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
     let found = match prepared {
-        Ok(prepared) if options.checker != Checker::Fast => {
-            run.shared = options.share.map(|share| ShardAssignment::whole(share, run.levels.clone()));
-            let mut findings = run.ask_paper(prepared, index_seconds, begin);
-            if assumes_set_up {
-                set_up::verify_assumed_setup(history, options, control, &mut findings);
-            }
-            return findings;
-        }
         Ok(prepared) => match options.share {
             Some(share) => run.check_share(share, prepared),
             None => run.check(prepared),
@@ -179,7 +160,7 @@ fn check_applicable(
     };
     let mut findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
     if assumes_set_up {
-        set_up::verify_assumed_setup(history, options, control, &mut findings);
+        verify_assumed_setup(history, options, control, &mut findings);
     }
     findings
 }
@@ -201,7 +182,7 @@ fn check_repeated(
     let whole = Options { share: None, ..options.clone() };
     let (mut findings, assumes_set_up) = repeated::check(history, &whole, control, manner);
     if manner.tests_set_up && assumes_set_up {
-        set_up::verify_assumed_setup(history, &whole, control, &mut findings);
+        verify_assumed_setup(history, &whole, control, &mut findings);
     }
     findings.shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
     findings.levels.iter().for_each(observe);
@@ -237,9 +218,9 @@ impl Prepared {
         let index = Index::build_with(history, &resolution, &choice, control)?;
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
-            || match options.checker {
-                Checker::Fast if options.levels.iter().any(needs_ground) => BaseOrder::new(&index, control),
-                _ => Ok(None),
+            || match options.levels.iter().any(needs_ground) {
+                true => BaseOrder::new(&index, control),
+                false => Ok(None),
             },
         );
         let (reads, ground) = (reads?, ground?);
@@ -279,7 +260,7 @@ impl Run<'_> {
             (self.observe)(&LevelResult {
                 level,
                 verdict,
-                checker: self.options.checker.name(),
+                checker: Checker::Fast.name(),
                 seconds,
                 sources: Vec::new(),
                 assuming: Vec::new(),
@@ -386,45 +367,15 @@ impl Run<'_> {
         self.decided(level, verdict, begin.elapsed().as_secs_f64());
     }
 
-    /// The same with a published algorithm.
-    fn ask_paper(self, prepared: Prepared, index_seconds: f64, begin: Instant) -> Findings {
-        self.control.phase("checking", self.levels.len() as u64);
-        let Prepared { resolution, mut index, mut reads, .. } = prepared;
-        // The program's own engines choose among equally long lists in the same way.
-        if !self.history.lists().is_empty()
-            && let Ok(canonical) = index.canonical(self.history, self.control)
-        {
-            index.choose_lists_as(self.history, &canonical);
-            let max = self.options.max_instances;
-            let again = read_consistency::instances(self.history, &resolution, &canonical, max, self.control);
-            reads = again.unwrap_or(reads);
-        }
-        let input = papers::Input { history: self.history, resolution: &resolution, index: &index, reads };
-        let asked = papers::ask(input, self.options, &self.levels, self.control, self.observe);
-        Findings {
-            checker: self.options.checker,
-            levels: asked.levels,
-            patterns: asked.found.counts,
-            c4_patterns: asked.c4_patterns,
-            published_patterns: asked.published_patterns,
-            violations: asked.found.violations,
-            assumptions: asked.assumptions,
-            index_seconds,
-            check_seconds: begin.elapsed().as_secs_f64(),
-            shared: self.shared,
-            rest: Rest::default(),
-        }
-    }
-
     fn findings(mut self, found: Instances, index_seconds: f64, check_seconds: f64) -> Findings {
         let levels = self.levels.iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
             let sources = self.sources.remove(level).unwrap_or_default();
-            let checker = self.options.checker.name();
+            let checker = Checker::Fast.name();
             Some(LevelResult { level: *level, verdict, checker, seconds, sources, assuming: Vec::new() })
         });
         Findings {
-            checker: self.options.checker,
+            checker: Checker::Fast,
             levels: levels.collect(),
             patterns: found.counts,
             c4_patterns: BTreeMap::new(),
@@ -447,7 +398,6 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     }
 }
 
-mod applicable;
 mod choices;
 mod linear;
 mod listing;

@@ -1,4 +1,4 @@
-//! Selects what decides: the fast engines, or a published algorithm.
+//! Names of what decides: the fast engines, or a published algorithm.
 
 use super::{Engine, Level, Pattern};
 use crate::relations::Axiom;
@@ -146,51 +146,6 @@ impl FromStr for Checker {
             let names: Vec<&str> = Checker::ALL.into_iter().map(Checker::name).collect();
             format!("unknown checker `{text}`, expected one of {}", names.join(", "))
         })
-    }
-}
-
-/// What read committed requires if two reads of a transaction are of the same key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RcRule {
-    /// The same as if they are of different keys (Biswas & Enea 2019, Fig. 2a).
-    #[default]
-    BiswasEnea,
-    /// Nothing (Plume, Definition 4: y ≠ x).
-    Plume,
-}
-
-impl FromStr for RcRule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<RcRule, String> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "be" => Ok(RcRule::BiswasEnea),
-            "plume" => Ok(RcRule::Plume),
-            _ => Err(format!("unknown rule `{text}`, expected be or plume")),
-        }
-    }
-}
-
-/// The rule by which a variant of Plume counts its letters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Counting {
-    /// Like the program's own engines: by Table 1, each (key, t1, t2, t3) under its most specific letter.
-    #[default]
-    Own,
-    /// In addition, like Plume's published program: see
-    /// [`Findings::published_patterns`](super::Findings::published_patterns).
-    Published,
-}
-
-impl FromStr for Counting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Counting, String> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "own" => Ok(Counting::Own),
-            "published" => Ok(Counting::Published),
-            _ => Err(format!("unknown rule `{text}`, expected own or published")),
-        }
     }
 }
 

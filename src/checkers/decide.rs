@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The answer of an engine, in nodes of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(crate) enum Decision {
     /// An order explains the reads.
     Satisfied(Order),
     /// None does.
@@ -22,14 +22,14 @@ pub(super) enum Decision {
 }
 
 impl Decision {
-    pub(super) fn is_violated(&self) -> bool {
+    pub(crate) fn is_violated(&self) -> bool {
         *self == Decision::Violated
     }
 }
 
 /// An order that explains the reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// A commit order.
     Commits(Vec<Node>),
     /// Starts (`false`) and commits (`true`).
@@ -38,7 +38,7 @@ pub(super) enum Order {
 
 impl Order {
     /// The order that satisfies a strong level, if one does.
-    pub(super) fn of(decision: StrongDecision) -> Option<Order> {
+    pub(crate) fn of(decision: StrongDecision) -> Option<Order> {
         match decision {
             StrongDecision::SatisfiedInOrder(order) => Some(Order::Commits(order)),
             StrongDecision::SatisfiedByEvents(events) => Some(Order::Events(events)),
@@ -50,7 +50,7 @@ impl Order {
     ///
     /// Running transactions one after the other is a special order of starts and commits, and the commits of an order
     /// of starts and commits satisfy the axioms of every level below (Biswas & Enea 2019, section 2.3).
-    pub(super) fn witness(&self, level: Level, index: &Index) -> Witness {
+    pub(crate) fn witness(&self, level: Level, index: &Index) -> Witness {
         let transaction = |node: Node| index.transaction[node as usize];
         match (self, level.has_snapshots()) {
             (Order::Commits(nodes), false) => Witness::CommitOrder(nodes.iter().map(|&n| transaction(n)).collect()),
@@ -122,7 +122,7 @@ pub(super) fn ask(
 }
 
 /// Decisions with the seconds each took.
-pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
+pub(crate) type Decisions = BTreeMap<Level, (Decision, f64)>;
 
 /// Decides `levels`, as far as they have a turn, in parallel in the current rayon pool, started in their turns. An engine
 /// is not started, or is stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is

@@ -1,7 +1,6 @@
 //! From verdicts to listed violations.
 
-use super::decide::{Decision, Decisions};
-use super::page::{Uncounted, with_causal};
+use super::rest::{Sought, Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -78,7 +77,7 @@ pub(super) fn add_missing(found: &mut Instances, first: Instances) {
 
 /// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found is
 /// kept when `control` ends the work.
-pub(super) fn collect(
+pub(crate) fn collect(
     history: &History,
     index: &Index,
     reads: Instances,
@@ -98,24 +97,6 @@ pub(super) fn collect(
     found
 }
 
-/// The violated levels whose instances are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sought {
-    /// As the engines decided them.
-    pub(super) violated: LevelSet,
-    /// Whether TCC holds, if that was decided.
-    pub(super) causal: Option<bool>,
-}
-
-impl Sought {
-    pub(super) fn of(decisions: &Decisions) -> Sought {
-        let violated =
-            decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
-        let causal = decisions.get(&Level::TransactionalCausalConsistency);
-        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Decision::Satisfied(_))) }
-    }
-}
-
 fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
     let Ok(more) = more else { return };
     for (pattern, count) in more.counts {
@@ -128,7 +109,7 @@ fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
 
 /// Removes the satisfied levels from every violation, drops and does not count those that then violate nothing, and
 /// sorts the rest in listing order with ordinals and groups from 1.
-pub(super) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
+pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
     for violations in [&mut found.violations, &mut found.more] {
         for violation in violations.iter_mut() {
             violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();

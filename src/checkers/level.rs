@@ -302,7 +302,7 @@ impl Level {
     }
 
     /// The axiom by which a transaction sees another one at a weak level; any other level is treated as TCC.
-    pub(super) fn axiom(self) -> Axiom {
+    pub(crate) fn axiom(self) -> Axiom {
         match self.row().engine {
             Engine::Weak(axiom) => axiom,
             _ => Axiom::Causal,

@@ -3,30 +3,32 @@
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER,
 //! SSER) and the linearizability of lightweight transactions have an engine each; they work on the
 //! [`Index`](crate::relations::Index) or on the resolved history and return a witness, violations, or the reason why
-//! they could not decide. The papers' own algorithms can be selected instead ([`Checker`]). No checker starts threads
-//! of its own (it uses the rayon pool it is called in), prints, or knows about files.
+//! they could not decide. No checker starts threads of its own (it uses the rayon pool it is called in), prints, or
+//! knows about files.
 
 mod ambiguity;
+pub(crate) mod applicable;
+mod c4_pattern;
 mod check;
 mod checker;
 mod components;
 mod cut_isolation;
-mod decide;
+pub(crate) mod decide;
 pub mod derivation;
-mod evidence;
+pub(crate) mod evidence;
 mod level;
 mod linearizability;
 mod list_reads;
-mod mini_transactions;
+pub(crate) mod mini_transactions;
 mod monotonic_reads;
 mod page;
-mod papers;
 mod pattern;
 mod place;
 #[cfg(test)]
 mod proof_rules;
 pub mod read_consistency;
 mod refutation;
+pub(crate) mod rest;
 mod share;
 mod strict;
 pub mod strong;
@@ -34,14 +36,16 @@ pub mod strong_patterns;
 mod violation;
 pub mod weak;
 
+pub use c4_pattern::C4Pattern;
+pub(crate) use check::verify_assumed_setup;
 pub use check::{check, check_resolved, count, has_repeated_elements};
-pub use checker::{Checker, Counting, RcRule};
+pub use checker::Checker;
 pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, WitnessKind};
-use page::Counted;
-pub use page::{Page, Rest, add_instances, instances};
-pub use papers::C4Pattern;
+pub use page::{Page, add_instances, instances};
 pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
+use rest::Counted;
+pub use rest::Rest;
 pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
@@ -60,30 +64,13 @@ pub struct Options {
     /// Whether all instances are counted. If not, the check stops with the verdicts and their evidence, wherever these
     /// need no counting; then [`Findings::patterns`] is empty.
     pub counts: bool,
-    /// The checker. Levels that it cannot decide are undecided.
-    pub checker: Checker,
-    /// For the variants of Plume: one commit order, built with the causal axiom, for all levels, as published.
-    pub one_commit_order: bool,
-    /// For the variants of Plume: what read committed means.
-    pub rc: RcRule,
-    /// For the variants of Plume: whether to count as its published program does, in addition.
-    pub counting: Counting,
     /// Which part of the work to do; all of it if `None`.
     pub share: Option<Share>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options {
-            levels: Level::WITHOUT_TIMES.to_vec(),
-            max_instances: 1000,
-            counts: true,
-            checker: Checker::Fast,
-            one_commit_order: false,
-            rc: RcRule::BiswasEnea,
-            counting: Counting::Own,
-            share: None,
-        }
+        Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 1000, counts: true, share: None }
     }
 }
 
@@ -215,8 +202,8 @@ pub struct Findings {
     pub patterns: BTreeMap<Pattern, u64>,
     /// For the variants of C4: all instances of its own patterns.
     pub c4_patterns: BTreeMap<C4Pattern, u64>,
-    /// For the variants of Plume with [`Counting::Published`]: its letters as its published program counts them, which
-    /// may also occur where the axioms satisfy the level. `None` if they were not requested or could not be counted.
+    /// For the variants of Plume: its letters as its published program counts them, which may also occur where the
+    /// axioms satisfy the level. `None` if they were not requested or could not be counted.
     pub published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// Listed instances, by pattern, smallest first, implied ones last.
     pub violations: Vec<Violation>,

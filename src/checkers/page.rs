@@ -4,16 +4,15 @@
 //! bounded. Counting continues after it: with instances found on their own that did not fit, then with all others in
 //! the order of their [`Place`](super::Place)s, made on demand.
 
-use super::evidence::Sought;
 use super::place::Window;
-use super::{Findings, Instances, LevelSet, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
+use super::rest::{Rest, with_causal};
+use super::{Findings, Instances, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
 use crate::checkers::check::hold_under_every_choice;
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, resolve};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Some instances of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,42 +23,6 @@ pub struct Page {
     pub offset: u64,
     /// Most instances.
     pub limit: u64,
-}
-
-/// What it takes to list the counted instances that are not listed.
-#[derive(Clone, Debug, Default)]
-pub struct Rest {
-    /// The violated levels whose instances were looked for.
-    pub(super) sought: LevelSet,
-    /// The levels that no instance violates.
-    pub(super) satisfied: LevelSet,
-    /// Counted instances that were found on their own and did not fit into the list.
-    pub(super) found: Vec<Violation>,
-    /// Whether it was counted.
-    pub(super) counted: Counted,
-    /// The history in which they were counted, if repeated elements of lists are distinguished in it.
-    pub(super) world: Option<Arc<History>>,
-}
-
-/// How far instances were counted.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Counted {
-    /// All, unless a limit ended the work.
-    #[default]
-    All,
-    /// None: what the verdicts rest on is listed, and the rest can be counted without deciding again.
-    Not(Box<Uncounted>),
-    /// None, and to count them takes another check.
-    NotAtAll,
-}
-
-/// What it takes to count the instances of decided levels.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Uncounted {
-    /// The violated levels.
-    pub(super) sought: Sought,
-    /// All instances of the weak levels, if they were needed for the verdicts.
-    pub(super) weak: Option<Instances>,
 }
 
 /// The counted instances of a page, by ordinal. Those listed in `findings` keep their ids; the others follow in an
@@ -90,7 +53,7 @@ pub fn instances(
     let (n_known, end) = (found.len() as u64, page.offset.saturating_add(page.limit).min(counted));
     if n_known.max(page.offset) < end {
         let wanted = n_known.max(page.offset) + 1..end + 1;
-        let window = Window::new(found.iter(), n_known, wanted);
+        let window = Window::new(found.iter().filter_map(|violation| violation.place), n_known, wanted);
         found.extend(unlisted(history, findings, page.pattern, window, control)?);
     }
     let fresh = &mut found[listed.len()..];
@@ -138,12 +101,6 @@ fn unlisted(
     }
     found.violations.retain(|violation| violation.levels.weakest().is_some());
     Ok(found.violations)
-}
-
-/// A violation of a strong level may also be one of causal consistency.
-pub(super) fn with_causal(mut violated: LevelSet) -> LevelSet {
-    violated.insert(super::Level::TransactionalCausalConsistency);
-    violated
 }
 
 /// Gives every instance the group of the listed one with the same cause, or a new one.

@@ -4,7 +4,7 @@
 //! meet them in the history in canonical order ([`Index::canonical`](crate::relations::Index::canonical)). A pass that
 //! counts block by block makes only the instances of the blocks in the window.
 
-use super::{Pattern, Violation};
+use super::Pattern;
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
@@ -36,9 +36,10 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The unlisted instances with these ordinals, from 1, after the first `n_listed`, `listed` among them.
-    pub(super) fn new<'v>(listed: impl Iterator<Item = &'v Violation>, n_listed: u64, wanted: Range<u64>) -> Window {
-        Window { listed: listed.filter_map(|violation| violation.place).collect(), next: n_listed + 1, wanted }
+    /// The unlisted instances with these ordinals, from 1, after the first `n_listed`, of which some have the places
+    /// `listed`.
+    pub(super) fn new(listed: impl Iterator<Item = Place>, n_listed: u64, wanted: Range<u64>) -> Window {
+        Window { listed: listed.collect(), next: n_listed + 1, wanted }
     }
 
     /// Whether nothing more is wanted.

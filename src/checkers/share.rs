@@ -52,12 +52,12 @@ pub struct ShardAssignment {
 
 impl ShardAssignment {
     /// A history that is not spread: the first shard has it all, the others nothing.
-    pub(super) fn whole(share: Share, levels: Vec<Level>) -> ShardAssignment {
+    pub(crate) fn whole(share: Share, levels: Vec<Level>) -> ShardAssignment {
         ShardAssignment { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
     }
 
     /// A history of which nothing could be found out.
-    pub(super) fn unknown(share: Share, levels: Vec<Level>) -> ShardAssignment {
+    pub(crate) fn unknown(share: Share, levels: Vec<Level>) -> ShardAssignment {
         ShardAssignment { share, levels, components: 0, mine: Vec::new() }
     }
 }

@@ -2,14 +2,16 @@
 
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
+use super::values::{level, seconds};
 use super::workload::GenerateArguments;
-use crate::checkers::{Checker, Counting, Level, Pattern, RcRule, ViolationName};
+use crate::checkers::{Checker, Level, Pattern, ViolationName};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
     DuplicateRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
 };
+use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -512,10 +514,6 @@ pub struct MergeArguments {
     pub(super) output: Option<PathBuf>,
 }
 
-pub(super) fn level(text: &str) -> Result<Level, String> {
-    text.parse()
-}
-
 fn pattern(text: &str) -> Result<Pattern, String> {
     let ids = || Pattern::all().map(Pattern::id).collect::<Vec<_>>().join(", ");
     Pattern::parse(text).ok_or_else(|| format!("unknown pattern `{text}`, expected one of {}", ids()))
@@ -531,14 +529,6 @@ fn evidence(text: &str) -> Result<Evidence, String> {
 
 fn isolation(text: &str) -> Result<Isolation, String> {
     text.parse()
-}
-
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        // Longer than a century is as good as no limit, and still fits a duration.
-        Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),
-        _ => Err("expected a number of seconds".to_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, write_file};
+use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
 use crate::audit;
@@ -12,6 +13,7 @@ use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
+use crate::papers::{self, Choice};
 use crate::relations::{self, Resolution};
 use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally, grouped};
 use anyhow::Context;
@@ -109,7 +111,7 @@ impl Job<'_> {
         }
         let checked = self.at_work(&control, || self.list(decided));
         self.print(path, &checked, line_width, target)?;
-        Ok(disagreements::told(path, &checked.findings, exit_code(&checked.findings)))
+        Ok(disagreements::told(path, &checked.findings, ExitCode::of(&checked.findings)))
     }
 
     /// Runs work in the pool; a terminal shows its progress.
@@ -137,7 +139,8 @@ impl Job<'_> {
         let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, &control);
-        let (health, findings) = examine_and_check(&history, &resolution, &first, self_check, &control);
+        let choice = choice(self.arguments);
+        let (health, findings) = examine_and_check(&history, &resolution, choice, &first, self_check, &control);
         let checked = Checked { history, health, findings, read_seconds, window: None, tally: None };
         Ok(Decided { checked, resolution: resolution.0, options, control })
     }
@@ -231,26 +234,6 @@ struct Checked {
     tally: Option<Tally>,
 }
 
-/// Which evidence the verifier checks before a verdict counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SelfCheck {
-    /// Evidence of every verdict.
-    OfVerdicts,
-    /// Every witness, because they are written out.
-    OfWitnesses,
-    Off,
-}
-
-impl SelfCheck {
-    fn of(arguments: &CheckArguments) -> SelfCheck {
-        match (arguments.no_self_check, arguments.witness) {
-            (true, _) => SelfCheck::Off,
-            (false, false) => SelfCheck::OfVerdicts,
-            (false, true) => SelfCheck::OfWitnesses,
-        }
-    }
-}
-
 /// The resolved reads, once for everything, and the seconds it took; none if `control` ends the work first.
 pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resolution>>, f64) {
     let begin = Instant::now();
@@ -262,12 +245,13 @@ pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resol
 pub(super) fn examine_and_check(
     history: &History,
     (resolution, resolve_seconds): &(Option<Arc<Resolution>>, f64),
+    choice: Choice,
     options: &Options,
     self_check: SelfCheck,
     control: &Control,
 ) -> (Health, Findings) {
     let Some(resolution) = resolution else {
-        return (Health::default(), checkers::check(history, options, control, &|_| {}));
+        return (Health::default(), papers::check(history, choice, options, control, &|_| {}));
     };
     // Only one of several shards reports the history's health.
     let is_asked = options.share.is_none_or(Share::is_first);
@@ -277,7 +261,9 @@ pub(super) fn examine_and_check(
         || match self_check {
             SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(resolution), options, control),
             SelfCheck::OfWitnesses => audit::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
-            SelfCheck::Off => checkers::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
+            SelfCheck::Off => {
+                papers::check_resolved(history, Arc::clone(resolution), choice, options, control, &|_| {})
+            }
         },
     );
     findings.index_seconds += *resolve_seconds;
@@ -322,26 +308,17 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
             levels = arguments.checker.levels();
         }
     }
-    Options {
-        levels,
-        max_instances: paging::causes(arguments.max_instances),
-        counts: !arguments.verdicts_only,
+    let max_instances = paging::causes(arguments.max_instances);
+    Options { levels, max_instances, counts: !arguments.verdicts_only, share: None }
+}
+
+fn choice(arguments: &CheckArguments) -> Choice {
+    Choice {
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
         counting: arguments.count.unwrap_or_default(),
-        share: None,
     }
-}
-
-/// The exit code for the verdicts.
-pub(super) fn exit_code(findings: &Findings) -> ExitCode {
-    let code = |result: &LevelResult| match result.verdict {
-        Verdict::Satisfied(_) => ExitCode::Satisfied,
-        Verdict::Violated => ExitCode::Violated,
-        Verdict::Undecided(_) => ExitCode::Undecided,
-    };
-    findings.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied)
 }
 
 fn paint_of(verdict: &Verdict) -> Paint {

@@ -27,7 +27,7 @@ pub(super) struct DatabaseArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     retries: u32,
     /// Seconds for which a client tries to reach a database again that it has lost
-    #[arg(long, value_name = "SECS", default_value_t = 2.0, value_parser = super::args::seconds)]
+    #[arg(long, value_name = "SECS", default_value_t = 2.0, value_parser = super::values::seconds)]
     patience: f64,
 }
 
@@ -101,7 +101,7 @@ pub struct CollectArguments {
     #[command(flatten)]
     workload: WorkloadArguments,
     /// Seconds after which the run ends
-    #[arg(long, value_name = "SECS", value_parser = super::args::seconds)]
+    #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time_limit: Option<f64>,
     /// Where to record the history, a file that is not there yet
     #[arg(short, long, value_name = "OUT")]

@@ -29,7 +29,6 @@ mod tests {
     use super::*;
     use crate::audit;
     use crate::checkers::{self, Options, Witness};
-    use crate::cli::check::exit_code;
     use crate::control::Control;
     use crate::relations::resolve;
     use crate::relations::testing::history;
@@ -44,11 +43,11 @@ mod tests {
                 order.reverse();
             }
         }
-        assert_eq!(exit_code(&findings).number(), 0);
+        assert_eq!(ExitCode::of(&findings).number(), 0);
         let resolution = resolve(&history, &control).expect("not interrupted");
         audit::review(&history, &resolution, &mut findings, &control);
         let path = Path::new("history.txt");
-        assert_eq!(told(path, &findings, exit_code(&findings)).number(), 3);
+        assert_eq!(told(path, &findings, ExitCode::of(&findings)).number(), 3);
         assert_eq!(told(path, &findings, ExitCode::Satisfied).number(), 3, "explaining something else is no excuse");
     }
 }

@@ -1,5 +1,7 @@
 //! The meaning of the exit code.
 
+use crate::checkers::{Findings, Verdict};
+
 /// The program's exit codes. If there are several, the worst counts: unreadable, then violated, then undecided, then
 /// satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +17,16 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
+    /// That of the verdicts on a history.
+    pub(super) fn of(findings: &Findings) -> ExitCode {
+        let codes = findings.levels.iter().map(|result| match result.verdict {
+            Verdict::Satisfied(_) => ExitCode::Satisfied,
+            Verdict::Violated => ExitCode::Violated,
+            Verdict::Undecided(_) => ExitCode::Undecided,
+        });
+        codes.max().unwrap_or(ExitCode::Satisfied)
+    }
+
     /// The exit code of the process.
     pub fn number(self) -> u8 {
         match self {

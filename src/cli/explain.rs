@@ -1,7 +1,7 @@
 //! `isoscope explain`: violations in words.
 
-use super::check::SelfCheck;
 use super::output::Output;
+use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging};
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};

@@ -3,7 +3,7 @@
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{Output, Paint};
 use super::workload::WorkloadArguments;
-use super::{ExitCode, MINIMIZING, check, complain, disagreements};
+use super::{ExitCode, MINIMIZING, complain, disagreements};
 use crate::audit;
 use crate::checkers::{Level, Verdict};
 use crate::control::Control;
@@ -36,16 +36,16 @@ pub struct HuntArguments {
     #[command(flatten)]
     workload: WorkloadArguments,
     /// Levels to check [default: what the database promises at this isolation level]
-    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = super::args::level)]
+    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = super::values::level)]
     level: Vec<Level>,
     /// Rounds, each with the next seed [default: 10, or as many as --time allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
     /// Seconds after which no round begins and a running one is cut short
-    #[arg(long, value_name = "SECS", value_parser = super::args::seconds)]
+    #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time: Option<f64>,
     /// Seconds for checking one round; what is not known then is undecided
-    #[arg(long, value_name = "SECS", value_parser = super::args::seconds)]
+    #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     check_time_limit: Option<f64>,
     /// Folder for what is found
     #[arg(short, long, value_name = "FOLDER", default_value = "isoscope-hunt")]
@@ -112,7 +112,7 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
         let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
         out.text(&format!("  {:4}  {verdict}{condition}\n", result.level.code()));
     }
-    check::exit_code(&judged.findings)
+    ExitCode::of(&judged.findings)
 }
 
 /// Writes the report of a round next to its history.

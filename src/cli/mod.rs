@@ -22,8 +22,10 @@ mod paging;
 mod paper_tables;
 mod progress;
 mod report;
+mod self_check;
 mod shards;
 mod stats;
+mod values;
 mod verify;
 mod workload;
 

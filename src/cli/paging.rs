@@ -1,7 +1,7 @@
 //! Which of the counted instances the commands list: some of each pattern, some of one, or one by its name.
 
-use super::check::SelfCheck;
 use super::output::{Output, Paint};
+use super::self_check::SelfCheck;
 use crate::audit;
 use crate::checkers::{self, Findings, Level, Page, Pattern, Violation, ViolationId, ViolationName};
 use crate::control::{Control, Interrupt, NOT_ALL_LISTED};

@@ -6,10 +6,11 @@
 use super::args::StatsArguments;
 use super::output::{Output, Paint};
 use super::{ExitCode, complain, input};
-use crate::checkers::{self, C4Pattern, Checker, Counting, Findings, Level, Options, Pattern, Verdict};
+use crate::checkers::{C4Pattern, Checker, Findings, Level, Options, Pattern, Verdict};
 use crate::control::Control;
 use crate::formats::{self, Found};
 use crate::history::{History, visible};
+use crate::papers::{self, Choice, Counting};
 use crate::report::grouped;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -164,9 +165,9 @@ impl Table {
     fn look_into(self, history: &History, limit: Option<Duration>) -> Vec<Occurring> {
         let ask = |checker: Checker, levels: Vec<Level>| {
             let control = limit.map_or_else(Control::new, |limit| Control::new().with_time_limit(limit));
-            let counting = Counting::Published;
-            let options = Options { levels, max_instances: 0, checker, counting, ..Options::default() };
-            checkers::check(history, &options, &control, &|_| {})
+            let choice = Choice { counting: Counting::Published, ..checker.into() };
+            let options = Options { levels, max_instances: 0, ..Options::default() };
+            papers::check(history, choice, &options, &control, &|_| {})
         };
         // TCC prohibits every letter.
         let letters = |checker: Checker| ask(checker, vec![Level::TransactionalCausalConsistency]);

@@ -1,8 +1,9 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
-use super::check::{SelfCheck, examine_and_check, resolve};
+use super::check::{examine_and_check, resolve};
 use super::explain::named;
 use super::output::{self, Output};
+use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Verdict};
@@ -11,6 +12,7 @@ use crate::counterexample;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::hunt::simplest_violation;
+use crate::papers::Choice;
 use anyhow::Context;
 use std::path::Path;
 
@@ -26,8 +28,14 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
-    let (health, mut findings) =
-        examine_and_check(&history, &resolve(&history, &control), &options, SelfCheck::OfVerdicts, &control);
+    let (health, mut findings) = examine_and_check(
+        &history,
+        &resolve(&history, &control),
+        Choice::default(),
+        &options,
+        SelfCheck::OfVerdicts,
+        &control,
+    );
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file)?,

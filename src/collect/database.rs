@@ -1,16 +1,8 @@
 //! The table of databases.
 
 use super::CollectError;
-use super::driver::Driver;
-
-/// An isolation level of a database.
-#[derive(Clone, Copy, Debug)]
-pub struct Isolation {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// The code of the strongest level that it is documented to satisfy, if that level can be checked.
-    pub promises: Option<&'static str>,
-}
+use super::address::without_password;
+use super::driver::{Driver, Isolation};
 
 /// Opens a database at an isolation level.
 pub type OpenFunction = fn(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError>;
@@ -114,70 +106,18 @@ impl Database {
     }
 }
 
-/// An address without its password, for display and recording.
-pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        // Possibly settings like those of libpq.
-        return hidden(url, &[' ']);
-    };
-    let rest = hidden(rest, &['&', '#']);
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
-    }
-}
-
-/// Settings without the values of passwords. A value ends at one of `ends`, or where its quotes do.
-fn hidden(settings: &str, ends: &[char]) -> String {
-    const NAME: &str = "password=";
-    let mut shown = String::with_capacity(settings.len());
-    let mut rest = settings;
-    while let Some(at) = rest.find(NAME) {
-        let (before, value) = rest.split_at(at + NAME.len());
-        shown.push_str(before);
-        shown.push('…');
-        let quoted = value.strip_prefix('\'').map(|value| {
-            let mut escaped = false;
-            let end = value.find(|c| {
-                let ends = c == '\'' && !escaped;
-                escaped = c == '\\' && !escaped;
-                ends
-            });
-            end.map_or("", |end| &value[end + 1..])
-        });
-        rest = quoted.unwrap_or_else(|| value.find(ends).map_or("", |end| &value[end..]));
-    }
-    shown + rest
-}
-
-/// The address with the scheme that the client crate knows.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) fn with_scheme(url: &str, scheme: &str) -> String {
-    match url.split_once(':') {
-        Some((_, rest)) => format!("{scheme}:{rest}"),
-        None => format!("{scheme}://"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn addresses_name_databases_and_hide_passwords() {
+    fn addresses_name_databases() {
         let name = |url| database(url).map(|row| row.name);
         assert_eq!(name("sqlite"), Ok("SQLite"));
         assert_eq!(name("cockroachdb://root@localhost:26257/x"), Ok("PostgreSQL"));
         assert_eq!(name("MariaDB://u:p@h/d"), Ok("MySQL or MariaDB"));
         let error = name("oracle://me:secret@host").expect_err("not there").to_string();
         assert!(error.contains("oracle://me@host") && error.contains("sqlite:FILE"), "{error}");
-        assert_eq!(without_password("postgres:host=h password=p user=u"), "postgres:host=h password=… user=u");
-        assert_eq!(without_password("redis://:p@h:1"), "redis://@h:1");
-        assert_eq!(without_password("postgres:password='a b\\' c' user=u"), "postgres:password=… user=u");
-        assert_eq!(without_password("postgres://h/d?password=p&user=u"), "postgres://h/d?password=…&user=u");
     }
 
     #[test]

@@ -3,6 +3,15 @@
 use crate::generate::Key;
 use std::fmt;
 
+/// An isolation level of a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Isolation {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The code of the strongest level that it is documented to satisfy, if that level can be checked.
+    pub promises: Option<&'static str>,
+}
+
 /// Why a transaction on a real database cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {

@@ -22,6 +22,7 @@
 //!
 //! Nothing here knows how histories are checked or read.
 
+mod address;
 mod database;
 mod driver;
 mod model;
@@ -37,8 +38,9 @@ mod run;
 mod sqlite;
 mod statistics;
 
-pub use database::{DATABASES, Database, Isolation, OpenFunction, database, without_password};
-pub use driver::{Connection, Driver, Failure};
+pub use address::without_password;
+pub use database::{DATABASES, Database, OpenFunction, database};
+pub use driver::{Connection, Driver, Failure, Isolation};
 pub use model::simulate;
 pub use recorder::Recorder;
 pub use run::{Collection, collect};

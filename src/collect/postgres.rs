@@ -1,6 +1,6 @@
 //! PostgreSQL and databases that speak its protocol (CockroachDB, YugabyteDB).
 
-use super::database::with_scheme;
+use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
 use super::{CollectError, Isolation};
 use crate::generate::Key;

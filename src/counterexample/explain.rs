@@ -8,8 +8,8 @@ use super::tell::Teller;
 use super::words::Words;
 use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, standing};
 use crate::checkers::{Level, Violation};
-use crate::history::{History, OperationId};
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::history::History;
+use crate::relations::{Edge, EdgeIndex};
 
 /// The argument for `example`. O(edges² + operations).
 pub fn explain(example: &Counterexample) -> Explanation {
@@ -42,20 +42,4 @@ pub fn steps(history: &History, violation: &Violation, level: Level) -> Vec<Step
 /// Why edge `index` of `edges` is there, in a sentence, in an argument about `level`.
 pub fn edge_reason(history: &History, edges: &[Edge], index: EdgeIndex, level: Level) -> String {
     edges.get(index).map(|edge| Words::new(history, edges).reason(edge, level)).unwrap_or_default()
-}
-
-/// The operations an argument is about, in ascending order.
-pub fn involved_operations(violation: &Violation) -> Vec<OperationId> {
-    let mut operations = violation.operations.clone();
-    for edge in &violation.edges {
-        operations.extend(edge.from_operation);
-        operations.extend(edge.to_operation);
-        if let Reason::Visible { read, .. } | Reason::Listed { read, .. } = edge.because {
-            operations.push(read);
-        }
-    }
-    operations.extend(violation.proof.reads());
-    operations.sort_unstable();
-    operations.dedup();
-    operations
 }

@@ -9,8 +9,8 @@ mod seen;
 
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
-pub use run::{KeyState, Run, RunStep, run};
-pub use seen::{Expected, Explained};
+pub use run::{Run, RunStep, run};
+pub use seen::{Expected, Explained, KeyState};
 
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};

@@ -1,8 +1,8 @@
 //! What is drawn of a counterexample: which evidence, which rejected orders, and how much text the picture itself
 //! contains.
 
+use super::options::{ComposeOptions, Evidence};
 use super::overrides::{Overrides, Part};
-use super::picture::ComposeOptions;
 use crate::counterexample::{
     Alternative, Counterexample, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret, involved_operations,
     transactions_to_draw,
@@ -13,41 +13,6 @@ use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
-
-/// Which edges are drawn in addition to those of the contradiction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Evidence {
-    /// All of the argument.
-    #[default]
-    All,
-    /// None: the bare contradiction.
-    None,
-    /// Evidence with these relations.
-    Of(Vec<Relation>),
-    /// These.
-    Pinned(BTreeSet<EdgeIndex>),
-}
-
-impl std::str::FromStr for Evidence {
-    type Err = String;
-
-    /// `all`, `none`, or relations: `SO,WR`.
-    fn from_str(text: &str) -> Result<Evidence, String> {
-        match text.to_ascii_lowercase().as_str() {
-            "all" => return Ok(Evidence::All),
-            "none" => return Ok(Evidence::None),
-            _ => {}
-        }
-        let relation = |code: &str| {
-            let found = Relation::ALL.into_iter().find(|relation| relation.code().eq_ignore_ascii_case(code.trim()));
-            found.ok_or_else(|| {
-                let codes = Relation::ALL.map(|relation| relation.code());
-                format!("`{code}` is no evidence, expected all, none, or some of {}", codes.join(", "))
-            })
-        };
-        text.split(',').map(relation).collect::<Result<Vec<_>, _>>().map(Evidence::Of)
-    }
-}
 
 /// A diagram and its edges.
 #[derive(Clone, Debug)]
@@ -261,8 +226,11 @@ fn leave_rows_out(diagram: &mut Diagram, overrides: &Overrides) {
     }
 }
 
+/// Width between the margins of a page.
+pub(super) const PAGE_CONTENT: f32 = 940.0;
+
 /// Space for a diagram on a page, which is read from top to bottom.
-const ROOM: Vec2 = vec2(super::page::CONTENT, f32::INFINITY);
+const ROOM: Vec2 = vec2(PAGE_CONTENT, f32::INFINITY);
 
 /// The diagram laid out so that it is legible on a page: in this style if possible, else in another.
 pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> Arranged {

@@ -11,6 +11,7 @@ mod dot;
 mod drawing;
 mod json;
 mod mermaid;
+mod options;
 mod overrides;
 mod page;
 mod picture;
@@ -22,10 +23,11 @@ mod tikz;
 mod typesetter;
 
 pub use digest::{sha256, sha256_of_file};
-pub use drawing::{Drawing, Evidence, draw};
+pub use drawing::{Drawing, draw};
+pub use options::{ComposeOptions, Evidence};
 pub use overrides::{Overrides, Part};
 pub use page::page;
-pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose};
+pub use picture::{Picture, PictureStep, TargetKey, compose};
 pub use small_history::small_history;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
+use super::drawing::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
@@ -9,11 +10,9 @@ use crate::diagram::theme::Role;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
 
-const MARGIN: f32 = 30.0;
 /// Width of a page.
 const WIDTH: f32 = 1000.0;
-/// Width between the margins.
-pub(super) const CONTENT: f32 = WIDTH - 2.0 * MARGIN;
+const MARGIN: f32 = (WIDTH - CONTENT) / 2.0;
 const TITLE: f32 = 24.0;
 const SUBTITLE: f32 = 15.0;
 const BODY: f32 = 14.5;

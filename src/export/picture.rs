@@ -1,11 +1,11 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
-use super::overrides::Overrides;
+use super::drawing::{Drawing, arranged, draw, is_legible};
+use super::options::ComposeOptions;
 use crate::checkers::Level;
 use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, narrate};
-use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
+use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
@@ -84,39 +84,6 @@ pub(super) fn target_key(target: Target) -> TargetKey {
         Target::Transaction(t) => (0, t.0 as usize),
         Target::Operation(o) => (1, o.index()),
         Target::Edge(e) => (2, e),
-    }
-}
-
-/// How a page is composed.
-#[derive(Clone, Debug, Default)]
-pub struct ComposeOptions {
-    /// Which layout; one that cannot handle the diagram is replaced by lanes.
-    pub layout: LayoutStyle,
-    /// Whether operations unrelated to the argument are shown too.
-    pub all_operations: bool,
-    /// Relations that are not drawn.
-    pub hidden: Vec<Relation>,
-    /// Which evidence is drawn in addition to the contradiction.
-    pub evidence: Evidence,
-    /// Whether orders that were ruled out are drawn, with what would have followed from them.
-    pub alternatives: bool,
-    /// The case that is drawn alone: an index into the [case tree](crate::counterexample::case_tree); none, or the
-    /// root: the part that a picture can show.
-    pub case: Option<usize>,
-    /// What stays and what is left out by choice.
-    pub overrides: Overrides,
-    /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
-    pub drawn: Option<Layout>,
-    /// SHA-256 of the file the history was read from.
-    pub sha256: Option<String>,
-}
-
-impl ComposeOptions {
-    /// The usual page, with the fingerprint of the file that `whole` was read from if it can still be read.
-    pub fn for_history(whole: &History) -> ComposeOptions {
-        let path = &whole.origin().path;
-        let sha256 = (!path.is_empty()).then(|| super::sha256_of_file(Path::new(path)).ok()).flatten();
-        ComposeOptions { sha256, ..ComposeOptions::default() }
     }
 }
 

@@ -9,17 +9,20 @@
 //! generator of a history must not judge it.
 
 mod applications;
+mod client;
 mod distribution;
 mod fault;
 mod plan;
 mod store;
+mod transactions;
 mod workload;
 
+pub use client::Client;
 pub use distribution::{Distribution, Sampler};
 pub use fault::{FAULTS, Fault, Injection};
 pub use plan::{Key, Observed, Step, Values};
 pub use store::Model;
-pub use workload::{Client, Kind, Length, Workload};
+pub use workload::{Kind, Length, Workload};
 
 use crate::control::{Control, Interrupt};
 use crate::history::{BuildError, Builder, History, Interval, OperationKind, Origin, Outcome, Value};

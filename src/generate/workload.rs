@@ -1,12 +1,8 @@
 //! The requests of clients: a stream of transactions for each session.
 
-use super::applications;
-use super::distribution::{Distribution, Sampler};
-use super::plan::{Key, Step};
-use fastrand::Rng;
+use super::distribution::Distribution;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A kind of workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,13 +163,6 @@ impl Workload {
         self.transactions.saturating_mul(u64::from(self.sessions))
     }
 
-    /// The clients, one for each session. O(keys) where keys follow Zipf.
-    pub fn clients(&self) -> Vec<Client> {
-        let sampler = Arc::new(self.distribution.sampler(self.keys.max(1)));
-        let client = |session| Client::new(*self, session, Arc::clone(&sampler));
-        (0..self.sessions).map(client).collect()
-    }
-
     /// Whether the names of all keys are numbers below [`Workload::keys`].
     pub fn has_number_keys(&self) -> bool {
         !matches!(self.kind, Kind::Twitter | Kind::Rubis | Kind::Tpcc)
@@ -182,122 +171,6 @@ impl Workload {
     /// Whether keys hold lists.
     pub fn has_lists(&self) -> bool {
         self.kind == Kind::ListAppend
-    }
-}
-
-/// One session: a stream of transactions that depends only on the workload and the number of the session.
-#[derive(Clone, Debug)]
-pub struct Client {
-    pub(super) workload: Workload,
-    pub(super) session: u32,
-    pub(super) random: Rng,
-    sampler: Arc<Sampler>,
-    begun: u64,
-    fresh: u64,
-}
-
-impl Client {
-    fn new(workload: Workload, session: u32, sampler: Arc<Sampler>) -> Client {
-        let random = Rng::with_seed(mixed(workload.seed, u64::from(session)));
-        Client { workload, session, random, sampler, begun: 0, fresh: 0 }
-    }
-
-    /// How many transactions are left.
-    pub fn left(&self) -> u64 {
-        self.workload.transactions - self.begun
-    }
-
-    /// A key drawn from the distribution.
-    pub(super) fn draw(&mut self) -> u64 {
-        self.sampler.draw(self.begun * u64::from(self.workload.sessions), &mut self.random)
-    }
-
-    /// A number that no other call for any session returns.
-    pub(super) fn fresh(&mut self) -> u64 {
-        self.fresh += 1;
-        (self.fresh - 1) * u64::from(self.workload.sessions) + u64::from(self.session)
-    }
-
-    fn reads(&mut self) -> bool {
-        self.random.f64() < self.workload.read_share
-    }
-
-    /// A key that no other session writes, near one drawn by the distribution.
-    fn own(&self, drawn: u64) -> u64 {
-        let (sessions, session) = (u64::from(self.workload.sessions), u64::from(self.session));
-        let own = drawn - drawn % sessions + session;
-        if own < self.workload.keys { own } else { session % self.workload.keys.max(1) }
-    }
-
-    fn general(&mut self) -> Vec<Step> {
-        let Length { least, most } = self.workload.operations;
-        let n = self.random.u32(least..=most) as usize;
-        let mut steps = Vec::with_capacity(n);
-        while steps.len() < n {
-            let (drawn, reads) = (self.draw(), self.reads());
-            let is_own = self.workload.kind == Kind::DisjointWrites && !reads;
-            let key = Key::number(if is_own { self.own(drawn) } else { drawn });
-            match (reads, self.workload.has_lists()) {
-                (true, true) => steps.push(Step::ReadList(key)),
-                (false, true) => steps.push(Step::Append(key)),
-                (true, false) => steps.push(Step::Read(key)),
-                (false, false) => {
-                    let updates = steps.len() + 1 < n && self.random.f64() < self.workload.update_share;
-                    steps.extend(updates.then_some(Step::Read(key)));
-                    steps.push(Step::Write(key));
-                }
-            }
-        }
-        steps
-    }
-
-    fn mini(&mut self) -> Vec<Step> {
-        let first = self.draw();
-        let second = if self.random.bool() { self.draw() } else { first };
-        let mut keys = vec![Key::number(first), Key::number(second)];
-        keys.dedup();
-        let mut steps: Vec<Step> = keys.iter().map(|&key| Step::Read(key)).collect();
-        for key in keys {
-            if !self.reads() {
-                // A key is written right after its read or after all reads.
-                let read = steps.iter().position(|step| *step == Step::Read(key)).unwrap_or_default();
-                let at = if self.random.bool() { read + 1 } else { steps.len() };
-                steps.insert(at, Step::Write(key));
-            }
-        }
-        steps
-    }
-
-    fn lightweight(&mut self) -> Vec<Step> {
-        let key = Key::number(self.draw());
-        if self.reads() {
-            return vec![Step::Read(key)];
-        }
-        vec![match self.random.u8(0..10) {
-            0..7 => Step::CompareAndSet(key),
-            7..9 => Step::Insert(key),
-            _ => Step::Write(key),
-        }]
-    }
-}
-
-impl Iterator for Client {
-    type Item = Vec<Step>;
-
-    /// The next transaction, which has at least one step.
-    fn next(&mut self) -> Option<Vec<Step>> {
-        if self.left() == 0 {
-            return None;
-        }
-        self.begun += 1;
-        Some(match self.workload.kind {
-            Kind::General | Kind::DisjointWrites | Kind::ListAppend => self.general(),
-            Kind::Mini => self.mini(),
-            Kind::Lightweight => self.lightweight(),
-            Kind::Twitter => applications::twitter(self),
-            Kind::Rubis => applications::rubis(self),
-            Kind::Tpcc => applications::tpcc(self),
-        })
     }
 }
 

@@ -8,8 +8,9 @@
 //! sessions are still equal, which nearly always means that a symmetry of the history exchanges them, the first in the
 //! file gets a colour of its own, and refinement continues.
 
+use super::appends::{Appended, appends};
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
-use super::lists::{Appended, appends, list_orders};
+use super::lists::list_orders;
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 

@@ -1,6 +1,6 @@
 //! The compact form of one history that all engines work on.
 
-use super::lists::{ListOrder, Listed, write_that_was_read};
+use super::appends::write_that_was_read;
 use super::{Edge, Reason, Relation};
 use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
 use std::sync::OnceLock;
@@ -74,6 +74,40 @@ pub struct Index {
 
     /// Reads grouped by the version they return, made on first use.
     pub(crate) readers: OnceLock<Readers>,
+}
+
+/// The order of some versions of a key, as a read shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListOrder {
+    /// The reader of the list.
+    pub reader: Node,
+    /// The read.
+    pub read: OperationId,
+    /// The key.
+    pub key: u32,
+    /// The versions in order, oldest first, each once.
+    pub versions: Vec<Slot>,
+    /// How many versions at the front were in the list before the reader's own appends: all other versions of the key
+    /// come after these. 0 if nothing is known about others.
+    pub closed: usize,
+    /// Versions whose writers may have appended elements of the list, but other transactions may have as well: the list
+    /// does not say where these belong. Ascending.
+    pub unsure: Vec<Slot>,
+}
+
+/// A pair of versions in the order that a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// The writer of the older version.
+    pub older: Node,
+    /// The writer of the newer version.
+    pub newer: Node,
+    /// The key.
+    pub key: u32,
+    /// The reader of the list.
+    pub reader: Node,
+    /// The read.
+    pub read: OperationId,
 }
 
 /// Places in the `read_*` arrays, grouped by the version that they return.

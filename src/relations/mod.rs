@@ -17,6 +17,7 @@
 //! possibilities, and it knows nothing about isolation levels beyond the names of their axioms.
 
 mod ahead;
+mod appends;
 mod canonical;
 mod communication;
 mod components;
@@ -33,14 +34,15 @@ pub(crate) mod testing;
 mod tests;
 mod write_read;
 
+pub use appends::{
+    Appended, Repeated, appenders, appends, last_write, list_from_outside, repeated_appends, value_from_outside,
+    write_that_was_read,
+};
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
-pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
+pub use index::{INITIAL_SLOT, Index, ListOrder, Listed, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up, set_up_transactions};
-pub use lists::{
-    Appended, ListOrder, Listed, Repeated, appenders, appends, last_write, list_from_outside, n_ambiguous_elements,
-    repeated_appends, value_from_outside, write_that_was_read,
-};
+pub use lists::n_ambiguous_elements;
 pub use real_time::{TimeChain, has_real_time};
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing, names};
 pub use write_read::resolve;

@@ -1,7 +1,7 @@
 //! The index of a part of a history, as if the rest did not exist.
 
+use super::index::ListOrder;
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
-use super::lists::ListOrder;
 
 /// New numbers for some of the old ones, in the same order.
 struct Numbers {

@@ -1,7 +1,7 @@
 //! Claims about levels that are unknown or that a history cannot be checked for.
 
+use super::initial::is_lightweight;
 use super::levels;
-use super::linear::is_lightweight;
 use super::resolution::Resolution;
 use crate::history::History;
 use crate::report::{LevelEntry, VerdictWord};

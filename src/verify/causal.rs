@@ -4,7 +4,7 @@
 //! vectors are computed for one block of sessions at a time, so memory stays small whatever the number of sessions.
 
 use super::replay::Flaw;
-use super::weak::{Read, Story, Suspect};
+use super::story::{Read, Story, Suspect};
 use crate::control::Interrupt;
 use crate::history::{OperationKind, TransactionId};
 use rayon::prelude::*;
@@ -231,7 +231,7 @@ mod tests {
     use crate::relations::testing::random_history;
     use crate::verify::initial::Initial;
     use crate::verify::resolution::{Resolution, Source};
-    use crate::verify::weak::{Sight, Sources};
+    use crate::verify::story::{Sight, Sources};
     use rustc_hash::FxHashMap;
 
     #[test]

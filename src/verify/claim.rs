@@ -1,6 +1,6 @@
 //! The claim of a violation: does it follow from the history and from the edges, which have been checked already?
 
-use super::read::operation;
+use super::operations::operation;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::{
     ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,

@@ -1,6 +1,6 @@
 //! Violations shown by a log of clauses: many orders of two writers are open, and cycles exclude all combinations.
 
-use super::cycle::Argument;
+use super::argument::Argument;
 use super::propagation::Propagation;
 use super::setting::Setting;
 use super::spans::{Span, Strength};

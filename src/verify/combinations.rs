@@ -1,10 +1,11 @@
 //! Violations shown by combinations of suppositions, each contradictory, one of which always holds.
 
-use super::cycle::Argument;
+use super::argument::Argument;
+use super::basis::Basis;
 use super::elements::{self, Apart};
 use super::propagation::Propagation;
 use super::resolution::Resolution;
-use super::setting::{Basis, Setting};
+use super::setting::Setting;
 use crate::history::{ListRule, OperationId, OperationKind, TransactionId};
 use crate::report::{CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry};
 use rustc_hash::{FxHashMap, FxHashSet};

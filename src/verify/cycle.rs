@@ -1,22 +1,24 @@
 //! Violations shown by a cycle of edges, or by cases that all end in cycles or impossible reads.
 //!
 //! Each edge is first followed back to operations ([`Argument::observed`]), which does not depend on a level; the
-//! writer of what a read returned may depend on the case, so such claims are checked case by case ([`Claim`]). Then,
+//! writer of what a read returned may depend on the case, so such claims are checked case by case ([`Claim`](super::argument::Claim)). Then,
 //! level by level, an edge is given the events it relates: a transaction starts (S) and commits (C), S before C; at SER
 //! and at the levels below PC both are one event. Session order and reads say C before S, an anti-dependency S before
 //! C. A path is legal when it never enters a transaction at C and leaves it at S; a cycle must be legal all around.
 
+use super::argument::Argument;
+use super::basis::Basis;
 use super::combinations::Case;
 use super::elements::{self, Apart};
 use super::pattern;
-use super::read::{self, operation};
-use super::resolution::{Resolution, Source};
-use super::scene::{self, Scene};
+use super::read;
+use super::resolution::Resolution;
+use super::scene;
 use super::setting::Setting;
 use super::spans::{Span, Strength};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId};
-use crate::report::{AppendEntry, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
-use std::cell::RefCell;
+use super::told::{Scene, Told};
+use crate::history::{History, ListRule, OperationId, OperationKind, TransactionId};
+use crate::report::{AppendEntry, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
 
 /// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
@@ -60,20 +62,8 @@ pub(super) fn told(
     if let ProofEntry::Cycle { edges } = &violation.proof {
         argument.is_closed(edges)?;
     }
-    let setting = Setting::new(resolution, read::basis("CI"));
+    let setting = Setting::new(resolution, Basis::of("CI"));
     Ok(scene::of_part(&argument, &violation.proof, Some(&setting)))
-}
-
-/// What a violation shows, or why that does not match its name.
-pub(super) type Told = Result<Scene, String>;
-
-/// A part of an edge's meaning that may hold in one case and not in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Claim {
-    /// The transaction participates.
-    Member(TransactionId),
-    /// The read returned what the transaction wrote.
-    ReadFrom(OperationId, TransactionId),
 }
 
 /// A position in a proof.
@@ -85,43 +75,7 @@ struct Nested {
     is_named: bool,
 }
 
-/// A violation with what is known of its edges.
-pub(super) struct Argument<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution<'a>,
-    pub(super) violation: &'a ViolationEntry,
-    pub(super) transactions: &'a [TransactionId],
-    /// By checked edge: the key it is about.
-    pub(super) keys: Vec<Option<KeyId>>,
-    /// By checked edge: its claims that depend on the case, or why it does not hold in any.
-    claims: Vec<Result<Vec<Claim>, String>>,
-    /// No append can have made some place of a list.
-    is_impossible: bool,
-    /// What is shown by the part of the proof that gives the violation its name.
-    told: RefCell<Option<Told>>,
-}
-
-impl<'a> Argument<'a> {
-    pub(super) fn new(
-        history: &'a History,
-        resolution: &'a Resolution<'a>,
-        violation: &'a ViolationEntry,
-        transactions: &'a [TransactionId],
-        is_impossible: bool,
-    ) -> Argument<'a> {
-        let (keys, claims, told) = (Vec::new(), Vec::new(), RefCell::default());
-        let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible, told };
-        for (index, edge) in violation.edges.iter().enumerate() {
-            let (key, claims) = match argument.observed(index, edge) {
-                Ok((key, claims)) => (key, Ok(claims)),
-                Err(message) => (None, Err(format!("edge {index}: {message}"))),
-            };
-            argument.keys.push(key);
-            argument.claims.push(claims);
-        }
-        argument
-    }
-
+impl Argument<'_> {
     fn holds_at(&self, levels: &[&str], is_told: bool) -> Result<Told, String> {
         for level in levels {
             let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
@@ -157,33 +111,6 @@ impl<'a> Argument<'a> {
         *self.told.borrow_mut() = Some(scene::of_part(self, part, setting));
     }
 
-    pub(super) fn transaction(&self, place: usize) -> Result<TransactionId, String> {
-        let t = self.transactions.get(place).copied();
-        t.ok_or_else(|| format!("there is no transaction at place {place}"))
-    }
-
-    pub(super) fn edge(&self, index: usize) -> Result<&EdgeEntry, String> {
-        self.violation.edges.get(index).ok_or_else(|| format!("there is no edge {index}"))
-    }
-
-    /// Whether what an edge says holds in a case.
-    pub(super) fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
-        let name = |t: TransactionId| self.history.transaction_name(t);
-        let text = |o: OperationId| self.history.operation_text(o);
-        let claims = self.claims.get(edge).map_or(Ok(&[][..]), |claims| claims.as_deref().map_err(String::clone))?;
-        claims.iter().try_for_each(|&claim| match claim {
-            Claim::Member(t) if setting.is_member(t) => Ok(()),
-            Claim::Member(t) => Err(format!("edge {edge}: {} did not commit", name(t))),
-            Claim::ReadFrom(read, writer) => match setting.source(read) {
-                Source::Other { writer: is, .. } if is == writer => Ok(()),
-                Source::Ambiguous => {
-                    Err(format!("edge {edge}: several transactions may have written what {} returned", text(read)))
-                }
-                _ => Err(format!("edge {edge}: {} did not return what {} wrote", text(read), name(writer))),
-            },
-        })
-    }
-
     /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, except for cases of appends
     /// and outcomes, which may be nested [`MOST_NESTED`] times. Every edge must hold in some case, even one that no
     /// contradiction needs: `open` loses those that do. The first of several cases gives the violation its name.
@@ -195,7 +122,7 @@ impl<'a> Argument<'a> {
         open: &mut Vec<usize>,
         Nested { depth, is_named }: Nested,
     ) -> Result<(), String> {
-        let setting = Setting::new(self.resolution, read::basis(level));
+        let setting = Setting::new(self.resolution, Basis::of(level));
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
         let mut stack = vec![(proof, assumed, setting, is_named)];
@@ -238,7 +165,7 @@ impl<'a> Argument<'a> {
                     }
                 }
                 ProofEntry::Combinations { options, excluded, clauses } => {
-                    let questions = self.questions(options, &setting, read::basis(level))?;
+                    let questions = self.questions(options, &setting, Basis::of(level))?;
                     questions.leave_none(excluded, clauses)?;
                     for (place, combination) in excluded.iter().enumerate().rev() {
                         let inner = Nested { depth: depth + 1, is_named: is_named && place == 0 };
@@ -304,7 +231,7 @@ impl<'a> Argument<'a> {
         if apart.is_impossible {
             // In addition to what the proof mentions, observations of the transactions that would have committed are
             // shown.
-            let setting = Setting::new(&resolution, read::basis(level));
+            let setting = Setting::new(&resolution, Basis::of(level));
             open.retain(|&edge| inner.holds(edge, &setting).is_err());
             self.pass_over(proof, open, nested.is_named);
             return Ok(());
@@ -348,10 +275,6 @@ impl<'a> Argument<'a> {
             true => Ok(told),
             false => Err(format!("the cases of place {place} of {} are not its possible appends", text())),
         }
-    }
-
-    pub(super) fn entry(&self, entry: &OperationEntry) -> Result<OperationId, String> {
-        operation(self.history, self.transactions, entry.transaction, entry.index)
     }
 
     /// Whether a read participates, its writer is open, and there is a case for every possible writer, and no other.

@@ -4,8 +4,8 @@
 //! was returned to the read; an edge that orders two versions connects the writes that others may see, the last of each
 //! transaction to the key; edges of sessions and of real time name neither operations nor a key.
 
-use super::cycle::{Argument, Claim};
-use super::read::operation;
+use super::argument::{Argument, Claim};
+use super::operations::operation;
 use super::resolution::Resolution;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
@@ -93,7 +93,7 @@ impl Argument<'_> {
                 let t3 = self.transaction(*reader)?;
                 let key = self.orders_writes(edge, from, to)?;
                 let read = operation(self.history, self.transactions, *reader, *read)?;
-                super::lists::shows_order(self.history, self.resolution, t3, read, key, (from, to))?;
+                super::list_evidence::shows_order(self.history, self.resolution, t3, read, key, (from, to))?;
                 claims.push(Claim::Member(t3));
                 Some(key)
             }

@@ -1,9 +1,8 @@
 //! The description of a violation in addition to its proof: its name and number, its transactions, operations and key.
 
-use super::read::operation;
+use super::operations::operation;
 use super::resolution::Resolution;
-use super::scene::Scene;
-use super::violations::Surplus;
+use super::told::{Scene, Surplus};
 use super::{claim, pattern, roles, scene};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::{OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry};

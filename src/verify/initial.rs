@@ -1,6 +1,5 @@
 //! The state before all transactions, and what holds for all of them, determined independently from the operations.
 
-use super::linear;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -26,7 +25,7 @@ impl Initial {
 
     /// Whether every transaction that may have committed is lightweight; why not. O(operations) the first time.
     pub(super) fn is_lightweight(&self, history: &History) -> Result<(), String> {
-        self.is_lightweight.get_or_init(|| linear::is_lightweight(history)).clone()
+        self.is_lightweight.get_or_init(|| is_lightweight(history)).clone()
     }
 
     /// The lightweight transactions that write a key and may have committed, ascending, without its setup.
@@ -68,6 +67,25 @@ impl Initial {
     pub(super) fn elements<'a>(&'a self, history: &'a History, key: KeyId) -> impl Iterator<Item = Value> + 'a {
         self.appends(key).iter().map(|o| history.values()[o.index()])
     }
+}
+
+/// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
+/// key. O(operations).
+pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
+    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation(o)).collect();
+        let fits = match operations.as_slice() {
+            [] | [_] => true,
+            [read, write] => {
+                (read.kind, write.kind) == (OperationKind::Read, OperationKind::Write) && read.key == write.key
+            }
+            _ => false,
+        };
+        if !fits || operations.iter().any(|o| history.lists().is_list(o.key)) {
+            return Err(format!("{} is no lightweight transaction", history.transaction_name(t)));
+        }
+    }
+    Ok(())
 }
 
 /// The setup transactions, which count as part of ⊥: those that are declared, else those [`found`].

@@ -1,11 +1,11 @@
 //! The patterns TAP-h to n: t3 reads a key from t1 although it sees t2, whose version is newer.
 
-use super::cycle::Told;
+use super::edge_cycle::Cycle;
+use super::operations::operation;
 use super::pattern::{GRID, cell};
-use super::read::operation;
 use super::resolution::Source;
-use super::scene::{Cycle, Scene};
 use super::setting::Setting;
+use super::told::{Scene, Told};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::report::{AxiomWord, ReasonEntry};
 

@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::spans::Strength;
-use super::weak::Sight;
+use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
 /// How evidence about a level is checked.

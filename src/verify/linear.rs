@@ -5,32 +5,13 @@
 
 use super::initial::Initial;
 use super::resolution::Resolution;
-use super::scene::Scene;
+use super::told::Scene;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use crate::report::EdgeEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pattern of operations that no order explains.
 pub(super) const PATTERN: &str = "NoLinearOrder";
-
-/// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
-/// key. O(operations).
-pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
-        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation(o)).collect();
-        let fits = match operations.as_slice() {
-            [] | [_] => true,
-            [read, write] => {
-                (read.kind, write.kind) == (OperationKind::Read, OperationKind::Write) && read.key == write.key
-            }
-            _ => false,
-        };
-        if !fits || operations.iter().any(|o| history.lists().is_list(o.key)) {
-            return Err(format!("{} is no lightweight transaction", history.transaction_name(t)));
-        }
-    }
-    Ok(())
-}
 
 /// Whether no failed comparison finds its excluded value in this order. O(operations).
 pub(super) fn comparisons_fit(history: &History, order: &[TransactionId], initial: &Initial) -> Result<(), String> {

@@ -32,6 +32,8 @@
 //! names of checkers, seconds, and the path.
 
 mod applicable;
+mod argument;
+mod basis;
 mod causal;
 mod claim;
 mod clauses;
@@ -41,13 +43,16 @@ mod cut;
 mod cycle;
 mod direct;
 mod edge;
+mod edge_cycle;
 mod elements;
 mod form;
 mod initial;
 mod letters;
 mod levels;
 mod linear;
+mod list_evidence;
 mod lists;
+mod operations;
 mod pattern;
 mod propagation;
 mod read;
@@ -58,13 +63,15 @@ mod roles;
 mod scene;
 mod setting;
 mod spans;
+mod story;
+mod told;
 mod violations;
 mod weak;
 mod witness;
 
 pub use direct::{Stated, Verifier};
 pub use replay::{Flaw, Step};
-pub use weak::Sources;
+pub use story::Sources;
 pub use witness::Witness;
 
 use crate::history::{History, SessionId, TransactionId};
@@ -74,7 +81,8 @@ use recount::Recount;
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
 use std::fmt;
-use violations::{Confirmed, Court, Surplus};
+use told::Surplus;
+use violations::{Confirmed, Court};
 
 /// What was confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Violations shown by the operations alone: patterns a to f and j.
 
-use super::cycle::Told;
+use super::basis::Basis;
+use super::operations::{operation, operations};
 use super::resolution::{Resolution, Source};
-use super::setting::{Basis, Setting};
-use super::violations::Surplus;
+use super::setting::Setting;
+use super::told::{Surplus, Told};
 use super::{edge, levels, scene};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
@@ -27,7 +28,7 @@ pub(super) fn check(
     let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();
     let pattern = violation.pattern.as_str();
     for level in levels {
-        let setting = Setting::new(resolution, basis(level));
+        let setting = Setting::new(resolution, Basis::of(level));
         is_at_level(pattern, level)?;
         let shown = match pattern == NON_REPEATABLE {
             true => pairs(&reads).any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
@@ -62,7 +63,7 @@ pub(super) fn told(
         };
     }
     let level = violation.levels.iter().find(|level| !levels::is_of_reads(level)).map_or("CI", String::as_str);
-    let setting = Setting::new(resolution, basis(level));
+    let setting = Setting::new(resolution, Basis::of(level));
     let pattern = violation.pattern.as_str();
     let mut reads = operations(history, violation, transactions)?;
     reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
@@ -170,11 +171,6 @@ fn edge_into(
     }
 }
 
-/// What may be concluded from values at a level.
-pub(super) fn basis(level: &str) -> Basis {
-    if levels::is_of_reads(level) { Basis::AllWriters } else { Basis::FairWriters }
-}
-
 fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
     reads.iter().enumerate().flat_map(|(at, &first)| reads[at + 1..].iter().map(move |&second| (first, second)))
 }
@@ -226,7 +222,7 @@ fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: Opera
         ("TAP-d", Source::OpenAfterOwnWrite) => true,
         ("TAP-e", Source::OverwrittenOwn) => true,
         ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
-        (pattern, _) => super::lists::shows(history, setting.resolution(), pattern, read),
+        (pattern, _) => super::list_evidence::shows(history, setting.resolution(), pattern, read),
     };
     match fits && setting.is_member(history.transaction_of(read)) {
         true => Ok(()),
@@ -248,40 +244,4 @@ fn are_torn(history: &History, setting: &Setting<'_>, first: OperationId, second
             history.operation_text(second)
         )),
     }
-}
-
-/// The operations a violation names, those of its edges included.
-pub(super) fn operations(
-    history: &History,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<Vec<OperationId>, String> {
-    let mut found = Vec::new();
-    for entry in &violation.operations {
-        found.push(operation(history, transactions, entry.transaction, entry.index)?);
-    }
-    for edge in &violation.edges {
-        let ends = [(edge.from, edge.from_operation), (edge.to, edge.to_operation)];
-        for (place, index) in ends.into_iter().filter_map(|(place, index)| Some((place, index?))) {
-            found.push(operation(history, transactions, place, index)?);
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
-}
-
-/// Operation `index` of the transaction at `place`.
-pub(super) fn operation(
-    history: &History,
-    transactions: &[TransactionId],
-    place: usize,
-    index: usize,
-) -> Result<OperationId, String> {
-    let &t = transactions.get(place).ok_or_else(|| format!("there is no transaction at place {place}"))?;
-    if t.is_initial() {
-        return Err("the initial state has no operations".to_owned());
-    }
-    let operation = history.operations_of(t).nth(index);
-    operation.ok_or_else(|| format!("{} has no operation {index}", history.transaction_name(t)))
 }

@@ -75,7 +75,7 @@ impl Recount {
         let wrong_list = |o: &OperationId| resolution.is_member(history.transaction_of(*o));
         for &o in lists.iter().filter(|o| wrong_list(o) && !resolution.is_setup(history.transaction_of(**o))) {
             let shown = pattern::all().filter(|id| pattern::is_wrong_read(id));
-            found.extend(shown.filter(|id| super::lists::shows(history, resolution, id, o)).map(|id| (id, o)));
+            found.extend(shown.filter(|id| super::list_evidence::shows(history, resolution, id, o)).map(|id| (id, o)));
         }
         for id in pattern::all().filter(|id| pattern::is_wrong_read(id)) {
             // Which of two incompatible lists is the wrong one is a matter of convention, and so is which setup

@@ -1,8 +1,8 @@
 //! The source of each read, determined independently from the values.
 
+use super::basis::Basis;
 use super::initial::Initial;
 use super::lists;
-use super::setting::Basis;
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
 };

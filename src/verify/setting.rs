@@ -1,16 +1,8 @@
 //! What holds in one case of a proof: the writers of some reads, and the transactions that are members because of it.
 
+use super::basis::Basis;
 use super::resolution::{Resolution, Source};
 use crate::history::{OperationId, TransactionId};
-
-/// What may be concluded from the values before any case is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Basis {
-    /// Cut isolation: every writer of a value counts.
-    AllWriters,
-    /// Read committed and up: writers that violate it by themselves are excluded where there is one that does not.
-    FairWriters,
-}
 
 /// The writers fixed by the enclosing cases of a part of a proof.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! The meaning of edges at a level: the events they relate, and which paths of them are legal.
 
-use super::cycle::Argument;
+use super::argument::Argument;
 use super::initial::Initial;
 use super::levels;
 use crate::history::History;

@@ -1,11 +1,11 @@
 //! One violation: is it there, does it match its name, and is its description true?
 
-use super::cycle::{self, Told};
+use super::cycle;
 use super::elements::Apart;
 use super::form::Form;
 use super::levels::is_of_reads;
 use super::resolution::Resolution;
-use super::scene::Scene;
+use super::told::{Scene, Surplus, Told};
 use super::{Problem, SessionNames, read};
 use crate::history::{History, TransactionId};
 use crate::report::{ProofEntry, ViolationEntry};
@@ -18,13 +18,6 @@ pub(super) struct Court<'a> {
     /// The same history with its elements distinguished, where there are any to distinguish.
     pub(super) apart: Option<(&'a Apart, &'a Resolution<'a>)>,
     pub(super) surplus: Surplus,
-}
-
-/// Whether a violation may name operations and transactions that its proof does not need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Surplus {
-    Refused,
-    Allowed,
 }
 
 /// A violation whose proof holds.

@@ -4,7 +4,8 @@ use super::initial::Initial;
 use super::levels::{self, Replay};
 use super::replay::{self, Extent, Flaw, Step};
 use super::resolution::{Resolution, Source};
-use super::weak::{self, Sources};
+use super::story::Sources;
+use super::weak;
 use super::{SessionNames, cut, linear};
 use crate::control::Control;
 use crate::history::{History, ListRule, OperationId, OperationKind, TransactionId};
@@ -152,7 +153,7 @@ fn sources(
     let mut sources = FxHashMap::default();
     for entry in level.sources.iter().flatten() {
         let reader = names.find(history, &entry.reader)?;
-        let read = super::read::operation(history, &[reader], 0, entry.operation)?;
+        let read = super::operations::operation(history, &[reader], 0, entry.operation)?;
         let writer = names.find(history, &entry.writer)?;
         if history.operation(read).kind != OperationKind::Read || !resolution.each_writer(read).any(|w| w == writer) {
             let (text, name) = (history.operation_text(read), history.transaction_name(writer));

@@ -3,11 +3,10 @@
 use super::examine;
 use super::oracle::{self, Observation};
 use super::pattern_oracle;
-use isoscope::checkers::{
-    self, Cause, Checker, Counting, Findings, Level, LevelResult, Options, Pattern, RcRule, Verdict,
-};
+use isoscope::checkers::{Cause, Checker, Findings, Level, LevelResult, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
+use isoscope::papers::{self, Choice, Counting, RcRule};
 use std::collections::BTreeMap;
 
 /// CI, RC, RA, TCC.
@@ -28,33 +27,33 @@ pub(crate) const PAPERS: [Checker; 7] = [
 /// The weak levels that a checker decides.
 pub(crate) fn options(checker: Checker) -> Options {
     let levels = WEAK.into_iter().filter(|level| checker.levels().contains(level)).collect();
-    Options { levels, checker, ..Options::default() }
+    Options { levels, ..Options::default() }
 }
 
 /// Asks a checker for the weak levels that it decides.
 pub(crate) fn ask(history: &History, checker: Checker) -> Findings {
-    ask_with(history, options(checker))
+    ask_with(history, checker, options(checker))
 }
 
-pub(crate) fn ask_with(history: &History, options: Options) -> Findings {
-    checkers::check(history, &options, &Control::new(), &|_| {})
+pub(crate) fn ask_with(history: &History, choice: impl Into<Choice>, options: Options) -> Findings {
+    papers::check(history, choice, &options, &Control::new(), &|_| {})
 }
 
 /// Asks a variant of Plume's algorithm for one commit order at all levels, as published.
 pub(crate) fn ask_one_cm(history: &History, checker: Checker) -> Findings {
-    ask_with(history, Options { one_commit_order: true, ..options(checker) })
+    ask_with(history, Choice { one_commit_order: true, ..checker.into() }, options(checker))
 }
 
 /// Asks a variant of Plume's algorithm for its own read committed.
 pub(crate) fn ask_plume_rc(history: &History, checker: Checker) -> Findings {
-    ask_with(history, Options { rc: RcRule::Plume, ..options(checker) })
+    ask_with(history, Choice { rc: RcRule::Plume, ..checker.into() }, options(checker))
 }
 
 /// Asks a variant of Plume's algorithm for the letters that these levels prohibit, as its published program counts them.
 pub(crate) fn published(history: &History, checker: Checker, levels: &[Level]) -> BTreeMap<char, u64> {
-    let options =
-        Options { levels: levels.to_vec(), counting: Counting::Published, max_instances: 0, ..options(checker) };
-    let found = ask_with(history, options).published_patterns.expect("they were asked for");
+    let choice = Choice { counting: Counting::Published, ..checker.into() };
+    let options = Options { levels: levels.to_vec(), max_instances: 0, ..Options::default() };
+    let found = ask_with(history, choice, options).published_patterns.expect("they were asked for");
     found.into_iter().map(|(pattern, n)| (pattern.letter().expect("a letter"), n)).collect()
 }
 

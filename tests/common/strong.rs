@@ -3,7 +3,7 @@
 
 use super::papers::{ask_with, signs};
 use super::{adya, examine, oracle};
-use isoscope::checkers::{self, Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
+use isoscope::checkers::{Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::relations::has_real_time;
@@ -65,7 +65,7 @@ impl Tally {
 pub(crate) fn options(history: &History, checker: Checker) -> Options {
     let asked = |level: &Level| *level != Level::StrictSerializability || has_real_time(history);
     let levels = STRONG.into_iter().filter(|level| checker.levels().contains(level)).filter(asked).collect();
-    Options { levels, checker, ..Options::default() }
+    Options { levels, ..Options::default() }
 }
 
 /// Whether MTC's algorithm says that a history is not for it.
@@ -79,11 +79,11 @@ fn is_ambiguous(result: &LevelResult) -> bool {
 
 /// Compares verdicts and evidence with those of the fast engine.
 pub(crate) fn compare(history: &History, tally: &Tally) -> Result<Findings, String> {
-    let fast = ask_with(history, options(history, Checker::Fast));
+    let fast = ask_with(history, Checker::Fast, options(history, Checker::Fast));
     examine::evidence(history, &fast)?;
     let mut mini = true;
     for checker in STRONG_PAPERS {
-        let found = ask_with(history, options(history, checker));
+        let found = ask_with(history, checker, options(history, checker));
         for result in &found.levels {
             let (ours, theirs) = (&fast.level(result.level).expect("it was asked for").verdict, &result.verdict);
             if checker == Checker::MiniTransactions && is_no_mini(result) {
@@ -112,11 +112,11 @@ pub(crate) type Answers = BTreeMap<(Checker, &'static str), u64>;
 /// many not, by reason.
 pub(crate) fn compare_within(history: &History, papers: &[Checker], limit: Duration) -> Result<Answers, String> {
     let few = |checker| Options { max_instances: 3, ..options(history, checker) };
-    let fast = ask_with(history, few(Checker::Fast));
+    let fast = ask_with(history, Checker::Fast, few(Checker::Fast));
     let mut tally = BTreeMap::new();
     for &checker in papers {
         let control = Control::new().with_time_limit(limit);
-        let found = checkers::check(history, &few(checker), &control, &|_| {});
+        let found = isoscope::papers::check(history, checker, &few(checker), &control, &|_| {});
         for result in &found.levels {
             let (ours, theirs) = (&fast.level(result.level).expect("it was asked for").verdict, &result.verdict);
             let word = match theirs {

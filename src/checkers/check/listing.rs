@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::checkers::Violation;
-use crate::checkers::evidence::Sought;
-use crate::checkers::page::{Counted, Uncounted};
 use crate::checkers::refutation::{self, Searched};
+use crate::checkers::rest::{Counted, Sought, Uncounted};
 use crate::control::NOT_ALL_LISTED;
 
 impl Run<'_> {

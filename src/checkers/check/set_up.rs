@@ -7,7 +7,7 @@
 use super::{CheckMode, check_with};
 use crate::checkers::ambiguity::Budget;
 use crate::checkers::strong::Effort;
-use crate::checkers::{Checker, Findings, Level, LevelResult, Options, Verdict};
+use crate::checkers::{Findings, Level, LevelResult, Options, Verdict};
 use crate::control::Control;
 use crate::history::{History, TransactionId, TransactionSet};
 use crate::relations::assumed_set_up;
@@ -21,12 +21,12 @@ const SMALL: usize = 5_000;
 /// A satisfied level never rests on it, and CI does not, where all writers of initial values count as one in either
 /// reading. What violates a level without the assumption violates all stronger ones, so mostly one level is checked once
 /// more, in large histories with little effort for ambiguous reads.
-pub(super) fn verify_assumed_setup(history: &History, options: &Options, control: &Control, findings: &mut Findings) {
+pub(crate) fn verify_assumed_setup(history: &History, options: &Options, control: &Control, findings: &mut Findings) {
     let violated = |result: &&LevelResult| result.verdict == Verdict::Violated && !result.level.is_of_reads();
     let mut levels: Vec<Level> = findings.levels.iter().filter(violated).map(|result| result.level).collect();
     levels.sort_unstable();
     let Some(&weakest) = levels.first() else { return };
-    let options = Options { max_instances: 0, checker: Checker::Fast, share: None, ..options.clone() };
+    let options = Options { max_instances: 0, share: None, ..options.clone() };
     let test = Test { options: &options, control };
     let apart = history.without_assumed_set_up();
     if test.verdict(&apart, weakest) == Some(Verdict::Violated) {

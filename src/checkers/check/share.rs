@@ -6,9 +6,9 @@ use crate::relations::Component;
 
 /// Whether the levels asked for can be decided component by component, as far as that is known without an index. The
 /// same for every shard.
-pub(super) fn may_be_spread(levels: &[Level], checker: Checker) -> bool {
+pub(super) fn may_be_spread(levels: &[Level]) -> bool {
     let wants_real_time = levels.iter().any(|level| level.counts_real_time());
-    checker == Checker::Fast && levels.iter().any(|level| level.row().spreads) && !wants_real_time
+    levels.iter().any(|level| level.row().spreads) && !wants_real_time
 }
 
 impl Run<'_> {
@@ -34,7 +34,7 @@ impl Run<'_> {
             && prepared.reads.counts.is_empty()
             && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
         let is_open = prepared.ground.as_ref().is_some_and(|ground| ground.serial().is_none());
-        let may_be_spread = may_be_spread(&self.levels, self.options.checker);
+        let may_be_spread = may_be_spread(&self.levels);
         (may_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
     }
 

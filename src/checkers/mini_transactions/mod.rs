@@ -37,7 +37,7 @@ use versions::{Shape, Versions};
 
 /// The result of running a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checkers) enum Answer {
+pub(crate) enum Answer {
     /// SER, SSER: running the transactions in this order explains every read.
     InOrder(Vec<Node>),
     /// SI: this order of starts (`false`) and commits (`true`) explains every read.
@@ -56,7 +56,7 @@ pub(in crate::checkers) enum Answer {
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(in crate::checkers) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Answer>, Interrupt> {
+pub(crate) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Answer>, Interrupt> {
     if !level.is_strong_on_conflicts() || !index.lists.is_empty() {
         return Ok(None);
     }
@@ -68,7 +68,7 @@ pub(in crate::checkers) fn decide(index: &Index, level: Level, control: &Control
 }
 
 /// The first transaction that writes a key without reading it first, and the key. O(n + reads).
-pub(in crate::checkers) fn misfit(index: &Index, control: &Control) -> Result<Option<(Node, u32)>, Interrupt> {
+pub(crate) fn misfit(index: &Index, control: &Control) -> Result<Option<(Node, u32)>, Interrupt> {
     Ok(match Versions::shape_of(index, control)? {
         Shape::Misfit(node, key) => Some((node, key)),
         _ => None,

@@ -14,7 +14,7 @@ mod merge;
 mod needs;
 
 use super::decide::{self, Decision, Decisions, Facts};
-use super::evidence::Sought;
+use super::rest::Sought;
 use super::weak::BaseOrder;
 use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};

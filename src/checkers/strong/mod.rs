@@ -135,6 +135,6 @@ fn divergence(index: &Index) -> Option<Vec<Node>> {
 }
 
 #[cfg(test)]
-pub(in crate::checkers) mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use std::fmt;
 
 /// A random history as text, see [`Sample::text`].
-pub(in crate::checkers) fn random_text(random: &mut fastrand::Rng) -> String {
+pub(crate) fn random_text(random: &mut fastrand::Rng) -> String {
     let transactions = random.usize(3..7);
     let shape = Shape { transactions, sessions: 4, operations: 4, keys: 3, write_percent: random.u32(35..65) };
     Sample::random(random, shape).text()
@@ -13,31 +13,31 @@ pub(in crate::checkers) fn random_text(random: &mut fastrand::Rng) -> String {
 
 /// Sizes of a random history.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::checkers) struct Shape {
-    pub(in crate::checkers) transactions: usize,
-    pub(in crate::checkers) sessions: usize,
-    pub(in crate::checkers) operations: usize,
-    pub(in crate::checkers) keys: u32,
-    pub(in crate::checkers) write_percent: u32,
+pub(crate) struct Shape {
+    pub(crate) transactions: usize,
+    pub(crate) sessions: usize,
+    pub(crate) operations: usize,
+    pub(crate) keys: u32,
+    pub(crate) write_percent: u32,
 }
 
 /// A transaction: external reads (key, writer or [`NONE`] for ⊥), then writes.
 #[derive(Clone, Debug, Default)]
-pub(in crate::checkers) struct Txn {
-    pub(in crate::checkers) session: u32,
-    pub(in crate::checkers) reads: Vec<(u32, Node)>,
-    pub(in crate::checkers) writes: Vec<u32>,
+pub(crate) struct Txn {
+    pub(crate) session: u32,
+    pub(crate) reads: Vec<(u32, Node)>,
+    pub(crate) writes: Vec<u32>,
 }
 
 /// A history, by (session, position).
 #[derive(Clone, Debug, Default)]
-pub(in crate::checkers) struct Sample {
-    pub(in crate::checkers) txns: Vec<Txn>,
+pub(crate) struct Sample {
+    pub(crate) txns: Vec<Txn>,
 }
 
 impl Sample {
     /// Reads from anywhere, but SO ∪ WR is acyclic, which the engine may assume.
-    pub(in crate::checkers) fn random(random: &mut fastrand::Rng, shape: Shape) -> Sample {
+    pub(crate) fn random(random: &mut fastrand::Rng, shape: Shape) -> Sample {
         let n = random.usize(2..=shape.transactions);
         // Transactions are made in a hidden order in which reads look backwards only, then sorted by session.
         let sessions: Vec<u32> = (0..n).map(|_| random.u32(..shape.sessions as u32)).collect();
@@ -63,7 +63,7 @@ impl Sample {
     }
 
     /// What a store that runs transactions one after the other returns.
-    pub(in crate::checkers) fn serial(random: &mut fastrand::Rng, shape: Shape) -> Sample {
+    pub(crate) fn serial(random: &mut fastrand::Rng, shape: Shape) -> Sample {
         let mut current = vec![NONE; shape.keys as usize];
         let mut made: Vec<Txn> = Vec::new();
         for t in 0..shape.transactions as Node {
@@ -87,7 +87,7 @@ impl Sample {
     }
 
     /// Makes one read return another version that keeps SO ∪ WR acyclic (an older one, as far as known).
-    pub(in crate::checkers) fn disturb(&mut self, random: &mut fastrand::Rng) {
+    pub(crate) fn disturb(&mut self, random: &mut fastrand::Rng) {
         let t = random.usize(..self.txns.len());
         if let Some(place) = self.txns[t].reads.len().checked_sub(1) {
             self.txns[t].reads[random.usize(..=place)].1 = NONE;
@@ -110,7 +110,7 @@ impl Sample {
     }
 
     /// The part with these transactions; reads from others are dropped.
-    pub(in crate::checkers) fn restrict(&self, nodes: &[Node]) -> Sample {
+    pub(crate) fn restrict(&self, nodes: &[Node]) -> Sample {
         let place = |t: Node| nodes.binary_search(&t).ok().map(|place| place as Node);
         let txns = nodes.iter().map(|&t| {
             let mut txn = self.txns[t as usize].clone();
@@ -127,7 +127,7 @@ impl Sample {
     }
 
     /// The history as operations `w(key,value,session,transaction)`; value 0 is the initial one.
-    pub(in crate::checkers) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut words = Vec::new();
         for (t, txn) in self.txns.iter().enumerate() {
             let value = |writer: Node| if writer == NONE { 0 } else { writer + 1 };
@@ -139,7 +139,7 @@ impl Sample {
 
     /// Four writers and four readers in four sessions: both orders of the two writers of x fail, no order follows from
     /// a single rule.
-    pub(in crate::checkers) fn case_split_grid() -> Sample {
+    pub(crate) fn case_split_grid() -> Sample {
         let (x, y, z, u, v, w) = (0, 1, 2, 3, 4, 5);
         let txn = |session, reads: &[(u32, Node)], writes: &[u32]| Txn {
             session,
@@ -160,7 +160,7 @@ impl Sample {
     }
 
     /// The index of the history. Operations are numbered by transaction: reads, then writes.
-    pub(in crate::checkers) fn index(&self) -> Index {
+    pub(crate) fn index(&self) -> Index {
         let n_keys = self.txns.iter().flat_map(|t| t.reads.iter().map(|r| r.0).chain(t.writes.iter().copied())).max();
         let n_keys = n_keys.map_or(0, |key| key + 1);
         let n_sessions = self.txns.last().map_or(0, |txn| txn.session + 1);

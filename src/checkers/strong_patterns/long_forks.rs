@@ -11,12 +11,14 @@
 //! for each pair of them: too many to keep. They are counted version by version instead, each fork at the lower of its
 //! two versions, and only those of the requested versions are made.
 
+use super::Listing;
+use super::argument::Argument;
 use super::next_version::{AntiDependency, missed_slot};
 use super::pairs::Pairs;
-use crate::checkers::Violation;
 use crate::checkers::place::{Place, Window};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
-use crate::graph::{Components, Digraph, strong_components};
+use crate::graph::{Components, Digraph, PathFinder, strong_components};
 use crate::history::TransactionId;
 use crate::relations::{INITIAL_SLOT, NONE, Node};
 use rayon::prelude::*;
@@ -214,6 +216,63 @@ impl<'p, 'a> LongForks<'p, 'a> {
         forks
     }
 
+    /// Counts all long forks, and lists the first; groups by the two versions. What was counted is kept when `control`
+    /// ends the work.
+    pub(super) fn find(&self, most: usize, listing: &mut Listing<'_>, control: &Control) -> Result<(), Interrupt> {
+        let (counts, counted) = self.counts(control);
+        let total = counts.iter().sum();
+        if total > 0 {
+            listing.count(Pattern::LongFork, total);
+        }
+        let mut left = most;
+        for lower in (0..).zip(&counts).filter(|(_, n)| **n > 0).map(|(lower, _)| lower) {
+            if left == 0 {
+                break;
+            }
+            left -= self.list(lower, left, listing);
+            control.check()?;
+        }
+        counted
+    }
+
+    /// Lists at most `most` of the long forks with this lower version, and returns how many.
+    pub(super) fn list(&self, lower: u32, most: usize, listing: &mut Listing<'_>) -> usize {
+        let mut left = most;
+        for (upper, first, second) in self.of(lower) {
+            let group = listing.new_group();
+            for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))).take(left) {
+                left -= 1;
+                if let Some(violation) = self.long_fork(lower, upper, a, b) {
+                    listing.add(violation, group);
+                }
+            }
+        }
+        most - left
+    }
+
+    /// The long fork of two versions: one reader observed the first and missed the second, the other vice versa.
+    fn long_fork(&self, lower: u32, upper: u32, first: Half, second: Half) -> Option<Violation> {
+        let pairs = self.pairs;
+        let [t1, t2] = [lower, upper].map(|slot| pairs.index.slot_node[slot as usize]);
+        let mut argument = Argument::new(pairs.history, pairs.index);
+        let mut finder = PathFinder::new(pairs.index.n_nodes());
+        let (t3_misses, t4_misses) = (pairs.edges[first.edge as usize], pairs.edges[second.edge as usize]);
+        let t1_seen = argument.read(t3_misses.reader, first.read as usize);
+        let t2_missed = pairs.anti_dependency(&mut argument, &mut finder, t3_misses)?;
+        let t2_seen = argument.read(t4_misses.reader, second.read as usize);
+        let t1_missed = pairs.anti_dependency(&mut argument, &mut finder, t4_misses)?;
+        let order = [t1, t2, t3_misses.reader, t4_misses.reader].map(|t| pairs.index.transaction[t as usize]);
+        let violation = argument.violation(
+            Pattern::LongFork,
+            vec!["G-nonadjacent".to_owned()],
+            LevelSet::upward(Level::PrefixConsistency),
+            None,
+            &order,
+            Proof::Cycle(vec![t1_seen, t2_missed, t2_seen, t1_missed]),
+        );
+        Some(Violation { place: Some(place(lower, upper, first, second)), ..violation })
+    }
+
     /// The counted instances that `window` wants, by lower version, upper version, and readers.
     pub(super) fn unlisted(&self, window: &mut Window, control: &Control) -> Result<Vec<Violation>, Interrupt> {
         let (counts, counted) = self.counts(control);
@@ -231,7 +290,7 @@ impl<'p, 'a> LongForks<'p, 'a> {
                 }
                 for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))) {
                     let Some(ordinal) = window.admits(place(lower, upper, a, b)) else { continue };
-                    if let Some(mut violation) = self.pairs.long_fork(lower, upper, a, b) {
+                    if let Some(mut violation) = self.long_fork(lower, upper, a, b) {
                         violation.id.ordinal = ordinal as u32;
                         found.push(violation);
                     }
@@ -273,7 +332,7 @@ impl<'p, 'a> LongForks<'p, 'a> {
 }
 
 /// The place of a long fork among all.
-pub(super) fn place(lower: u32, upper: u32, first: Half, second: Half) -> Place {
+fn place(lower: u32, upper: u32, first: Half, second: Half) -> Place {
     Place([lower, upper, first.edge, second.edge])
 }
 

@@ -66,7 +66,7 @@ pub fn instances(
         if si || ser {
             divergence::find(history, index, max_instances, listing, control)?;
         }
-        pairs.long_forks(&forks, max_instances, listing, control)?;
+        forks.find(max_instances, listing, control)?;
         if ser {
             pairs.write_skews(max_instances, listing);
         }
@@ -108,7 +108,7 @@ pub(super) fn first(
         if !strong(levels).all(|level| listing.shows(level)) {
             let forks = long_forks::LongForks::new(&pairs);
             if let Some(lower) = forks.first(control)? {
-                pairs.list_long_forks(&forks, lower, 1, &mut listing);
+                forks.list(lower, 1, &mut listing);
             }
         }
     }
@@ -164,7 +164,7 @@ pub(super) fn unlisted(
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
+pub(crate) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
     let mut listing = Listing::default();
     divergence::find(history, index, 0, &mut listing, control)?;
     Ok(listing.counts.get(&Pattern::Divergence).copied().unwrap_or(0))

@@ -3,7 +3,6 @@
 
 use super::Listing;
 use super::argument::Argument;
-use super::long_forks::{self, Half, LongForks};
 use super::next_version::{AntiDependency, Newer, anti_dependencies, causal_graph};
 use crate::checkers::place::{Place, Window};
 use crate::checkers::strong::CausalPast;
@@ -15,7 +14,7 @@ use crate::relations::{EdgeIndex, Index, NONE, Node};
 
 /// What is searched for the patterns.
 pub(super) struct Pairs<'a> {
-    history: &'a History,
+    pub(super) history: &'a History,
     pub(super) index: &'a Index,
     pub(super) causal: Digraph,
     past: Option<CausalPast>,
@@ -123,7 +122,7 @@ impl<'a> Pairs<'a> {
         Some(Violation { place: Some(place), ..violation })
     }
 
-    fn anti_dependency(
+    pub(super) fn anti_dependency(
         &self,
         argument: &mut Argument<'_>,
         finder: &mut PathFinder,
@@ -138,73 +137,5 @@ impl<'a> Pairs<'a> {
             }
         };
         Some(argument.overwrites(edge.reader, edge.read as usize, edge.next, order))
-    }
-
-    /// Counts all long forks, and lists the first; groups by the two versions. What was counted is kept when `control`
-    /// ends the work.
-    pub(super) fn long_forks(
-        &self,
-        forks: &LongForks<'_, '_>,
-        most: usize,
-        listing: &mut Listing<'_>,
-        control: &Control,
-    ) -> Result<(), Interrupt> {
-        let (counts, counted) = forks.counts(control);
-        let total = counts.iter().sum();
-        if total > 0 {
-            listing.count(Pattern::LongFork, total);
-        }
-        let mut left = most;
-        for lower in (0..).zip(&counts).filter(|(_, n)| **n > 0).map(|(lower, _)| lower) {
-            if left == 0 {
-                break;
-            }
-            left -= self.list_long_forks(forks, lower, left, listing);
-            control.check()?;
-        }
-        counted
-    }
-
-    /// Lists at most `most` of the long forks with this lower version, and returns how many.
-    pub(super) fn list_long_forks(
-        &self,
-        forks: &LongForks<'_, '_>,
-        lower: u32,
-        most: usize,
-        listing: &mut Listing<'_>,
-    ) -> usize {
-        let mut left = most;
-        for (upper, first, second) in forks.of(lower) {
-            let group = listing.new_group();
-            for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))).take(left) {
-                left -= 1;
-                if let Some(violation) = self.long_fork(lower, upper, a, b) {
-                    listing.add(violation, group);
-                }
-            }
-        }
-        most - left
-    }
-
-    /// The long fork of two versions: one reader observed the first and missed the second, the other vice versa.
-    pub(super) fn long_fork(&self, lower: u32, upper: u32, first: Half, second: Half) -> Option<Violation> {
-        let [t1, t2] = [lower, upper].map(|slot| self.index.slot_node[slot as usize]);
-        let mut argument = Argument::new(self.history, self.index);
-        let mut finder = PathFinder::new(self.index.n_nodes());
-        let (t3_misses, t4_misses) = (self.edges[first.edge as usize], self.edges[second.edge as usize]);
-        let t1_seen = argument.read(t3_misses.reader, first.read as usize);
-        let t2_missed = self.anti_dependency(&mut argument, &mut finder, t3_misses)?;
-        let t2_seen = argument.read(t4_misses.reader, second.read as usize);
-        let t1_missed = self.anti_dependency(&mut argument, &mut finder, t4_misses)?;
-        let order = [t1, t2, t3_misses.reader, t4_misses.reader].map(|t| self.index.transaction[t as usize]);
-        let violation = argument.violation(
-            Pattern::LongFork,
-            vec!["G-nonadjacent".to_owned()],
-            LevelSet::upward(Level::PrefixConsistency),
-            None,
-            &order,
-            Proof::Cycle(vec![t1_seen, t2_missed, t2_seen, t1_missed]),
-        );
-        Some(Violation { place: Some(long_forks::place(lower, upper, first, second)), ..violation })
     }
 }

@@ -102,6 +102,17 @@ pub(super) struct Replay {
     pub(super) open: Vec<Vec<Open>>,
 }
 
+/// What the open reads of an order force, unless a writer of the key is visible to a reader of ⊥: then no order will do.
+pub(super) type Demands = Option<Vec<Forced>>;
+
+/// The versions between the newest one and the one that was read, newest first, each with its writer.
+pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> impl Iterator<Item = Node> + 'a {
+    let wanted = index.read_slot[open.read as usize];
+    let next = move |version: Slot| (version != wanted).then_some(version);
+    let versions = std::iter::successors(next(open.newest), move |&v| next(replay.previous.of(v)));
+    versions.map(|version| index.slot_node[version as usize])
+}
+
 impl Replay {
     /// Replays an order that contains SO ∪ WR. Linear, in parallel by pieces of the order: what a piece does not know
     /// about earlier ones is filled in afterwards. The result does not depend on the pieces.

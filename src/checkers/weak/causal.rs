@@ -5,12 +5,11 @@
 //! invisible to a reader is never queried again.
 
 use super::SMALL_LIMITS;
-use super::base_order::{BaseOrder, Open, Replay};
+use super::base_order::{BaseOrder, Demands, Open, Replay, between};
 use super::causality::{Components, Forced, tick};
 use super::chains::Chains;
 use super::columns::{Block, Sweep};
 use super::order::LinearOrder;
-use super::replay::{Demands, between};
 use super::waves::Waves;
 use super::window::Window;
 use crate::control::{Control, Interrupt};
@@ -218,7 +217,11 @@ impl<'a> Causal<'a> {
         control: &Control,
     ) -> Result<(Vec<u32>, Demands), Interrupt> {
         if self.sweep.is_none() {
-            let chains = Chains::new(self.index, &Components::trivial(&self.ground.order), control)?;
+            let chains = Chains::new(
+                self.index,
+                &Components::trivial(&self.ground.order.nodes, &self.ground.order.place),
+                control,
+            )?;
             let order = &self.ground.order;
             let sweep = Sweep::new(self.index, order, &chains, control)?;
             self.sweep = Some((chains, sweep));

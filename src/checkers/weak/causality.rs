@@ -3,7 +3,6 @@
 //! Session order is implicit (a node's successor is the next number); write-read edges are stored once per pair of
 //! nodes in both directions. Knows nothing about axioms.
 
-use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Listed, NONE, Node};
 use std::sync::OnceLock;
@@ -261,10 +260,10 @@ impl Components {
         Ok(Components::from_numbers(of, n_components as usize))
     }
 
-    /// If SO ∪ WR has no cycle: each node is a component, numbered by an order that contains it.
-    pub(super) fn trivial(order: &LinearOrder) -> Components {
-        let begin = (0..=order.nodes.len() as u32).collect();
-        Components { of: order.place.clone(), begin, members: order.nodes.clone() }
+    /// If SO ∪ WR has no cycle: each node is a component, numbered by its place in an order that contains it.
+    pub(super) fn trivial(nodes: &[Node], place: &[u32]) -> Components {
+        let begin = (0..=nodes.len() as u32).collect();
+        Components { of: place.to_vec(), begin, members: nodes.to_vec() }
     }
 
     fn from_numbers(of: Vec<u32>, n_components: usize) -> Components {

@@ -447,7 +447,8 @@ mod tests {
             let index = long_sessions(&mut fastrand::Rng::with_seed(seed));
             let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let order = extension.expect("not stopped").expect("reads are of earlier transactions");
-            let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
+            let chains =
+                Chains::new(&index, &Components::trivial(&order.nodes, &order.place), &control).expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
             moved += usize::from(sweep.bases.len() > 1);
             for number in 0..sweep.n_blocks() {

@@ -3,7 +3,7 @@
 //! add, or the edges form a cycle.
 
 use super::SMALL_LIMITS;
-use super::base_order::{BaseOrder, Open, Replay};
+use super::base_order::{BaseOrder, Demands, Open, Replay, between};
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
@@ -13,7 +13,7 @@ use super::saturate::{ReadsOfOne, causal_edges, edges_of_transaction, transactio
 use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::relations::{Axiom, Index, NONE, Node, Slot};
+use crate::relations::{Axiom, Index, NONE, Node};
 use rayon::prelude::*;
 
 /// Rounds before all minimal forced edges are added at once.
@@ -24,9 +24,6 @@ const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 
 /// Open reads per piece of parallel work.
 const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
-
-/// What the open reads of an order force, unless a writer of the key is visible to a reader of ⊥: then no order will do.
-pub(super) type Demands = Option<Vec<Forced>>;
 
 /// A commit order that satisfies `level` (RC, RA or TCC), or `None` if there is none.
 pub(super) fn decide(
@@ -77,7 +74,7 @@ fn acyclic<'a>(
     ground: &BaseOrder,
     control: &Control,
 ) -> Result<(Causality<'a>, Components), Interrupt> {
-    Ok((Causality::new(index, control)?, Components::trivial(&ground.order)))
+    Ok((Causality::new(index, control)?, Components::trivial(&ground.order.nodes, &ground.order.place)))
 }
 
 /// All minimal forced edges of TCC, by vectors of one window of chains after another.
@@ -119,14 +116,6 @@ impl<'a> Judge<'a> {
             Judge::Causal(causal) => causal.demands(order, replay, control),
         }
     }
-}
-
-/// The versions between the newest one and the one that was read, newest first, each with its writer.
-pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> impl Iterator<Item = Node> + 'a {
-    let wanted = index.read_slot[open.read as usize];
-    let next = move |version: Slot| (version != wanted).then_some(version);
-    let versions = std::iter::successors(next(open.newest), move |&v| next(replay.previous.of(v)));
-    versions.map(|version| index.slot_node[version as usize])
 }
 
 /// RC and RA: a transaction sees those that it reads from (at RC, has read from before), at RA also its session.

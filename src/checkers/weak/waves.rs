@@ -146,7 +146,8 @@ mod tests {
             let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
             let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let Some(order) = extension.expect("not stopped") else { continue };
-            let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
+            let chains =
+                Chains::new(&index, &Components::trivial(&order.nodes, &order.place), &control).expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
             let n = index.n_nodes() as u32;
             let pairs: Vec<(u32, u32)> = (0..n).flat_map(|to| (0..to).map(move |from| (from, to))).collect();

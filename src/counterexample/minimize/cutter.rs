@@ -1,8 +1,7 @@
 //! Cuts parts out of the whole history and checks whether they violate the level.
 
 use super::VERDICTS;
-use super::first::{promotions, verdicts};
-use crate::checkers::{self, Level, Options, Pattern, Verdict, Violation};
+use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
@@ -394,4 +393,44 @@ pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
 /// The transactions among some sources, except ⊥.
 pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
     sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
+}
+
+/// Verdicts at all levels of a history that violates one.
+pub(super) fn verdicts(history: &History, violated: Level, control: &Control) -> Vec<(Level, Verdict)> {
+    let levels = Level::of(history);
+    let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
+    let findings = checkers::check(history, &options, control, &|_| {});
+    let verdict = |level: Level| match findings.level(level) {
+        Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) => Verdict::Violated,
+        Some(result) => result.verdict.clone(),
+        None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
+    };
+    levels.into_iter().map(|level| (level, verdict(level))).collect()
+}
+
+/// For every unknown transaction that must have committed, a reader that shows it. Readers lead back to transactions
+/// that are known to have committed, never in a cycle. O(operations) if there are any such, else O(transactions).
+fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
+    let mut promoted_by = FxHashMap::default();
+    if resolution.promoted().next().is_none() {
+        return promoted_by;
+    }
+    let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
+    let mut waiting: Vec<TransactionId> =
+        history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
+    while let Some(reader) = waiting.pop() {
+        for read in history.operations_of(reader) {
+            let read_from = match resolution.source_in(reader, read) {
+                Source::Transaction { writer, .. } => Some(writer),
+                _ => None,
+            };
+            for writer in read_from.into_iter().chain(relations::appenders(history, &appends, read)) {
+                if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
+                    promoted_by.insert(writer, (reader, read));
+                    waiting.push(writer);
+                }
+            }
+        }
+    }
+    promoted_by
 }

@@ -1,15 +1,13 @@
 //! The first part that is cut out of the whole history.
 
 use super::VERDICTS;
-use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, named_by};
+use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, named_by, verdicts};
 use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, Shows, involved_operations};
-use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet};
-use crate::relations::{self, Resolution, Source, Standing};
-use rustc_hash::FxHashMap;
+use crate::history::{History, OperationKind, TransactionId, TransactionSet};
 
 /// Up to this many transactions, keeping the pattern with reads that are separate anomalies is tried.
 const MOST_WITH_WRONG_READS: usize = 64;
@@ -70,19 +68,6 @@ fn reduced(
         renaming: found.renaming,
         violation: found.violation,
     }
-}
-
-/// Verdicts at all levels of a history that violates one.
-pub(super) fn verdicts(history: &History, violated: Level, control: &Control) -> Vec<(Level, Verdict)> {
-    let levels = Level::of(history);
-    let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
-    let findings = checkers::check(history, &options, control, &|_| {});
-    let verdict = |level: Level| match findings.level(level) {
-        Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) => Verdict::Violated,
-        Some(result) => result.verdict.clone(),
-        None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
-    };
-    levels.into_iter().map(|level| (level, verdict(level))).collect()
 }
 
 impl Cutter<'_> {
@@ -168,34 +153,4 @@ impl Cutter<'_> {
         let violation = translate(self.original, &renaming)?;
         Some(Found { keep: self.history.transactions().collect(), history, renaming, violation })
     }
-}
-
-/// For every unknown transaction that must have committed, a reader that shows it. Readers lead back to transactions
-/// that are known to have committed, never in a cycle. O(operations) if there are any such, else O(transactions).
-pub(super) fn promotions(
-    history: &History,
-    resolution: &Resolution,
-) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
-    let mut promoted_by = FxHashMap::default();
-    if resolution.promoted().next().is_none() {
-        return promoted_by;
-    }
-    let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
-    let mut waiting: Vec<TransactionId> =
-        history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
-    while let Some(reader) = waiting.pop() {
-        for read in history.operations_of(reader) {
-            let read_from = match resolution.source_in(reader, read) {
-                Source::Transaction { writer, .. } => Some(writer),
-                _ => None,
-            };
-            for writer in read_from.into_iter().chain(relations::appenders(history, &appends, read)) {
-                if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
-                    promoted_by.insert(writer, (reader, read));
-                    waiting.push(writer);
-                }
-            }
-        }
-    }
-    promoted_by
 }

@@ -2,26 +2,12 @@
 
 use super::Isolation;
 use super::interleave::{Action, interleave};
-use super::seen::{self, Expected, Explained};
+use super::seen::{self, Expected, Explained, KeyState};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::counterexample::words::Words;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::collections::BTreeMap;
-
-/// The state of one key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyState {
-    /// The key.
-    pub key: KeyId,
-    /// Committed writes in the order in which they became visible: the last one counts for a register, all for a list.
-    /// None: the initial state.
-    pub committed: Vec<OperationId>,
-    /// Writes of transactions that have not ended.
-    pub pending: Vec<OperationId>,
-    /// What is committed, in words: `3`, `[1 2]`, or `initial`.
-    pub text: String,
-}
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,12 +80,6 @@ pub fn run(example: &Counterexample, control: &Control) -> Run {
     }
     let summary = [summary(&steps), shown(&plan.shown_at, setting)].join(" ");
     Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
-}
-
-impl KeyState {
-    fn initial(key: KeyId) -> KeyState {
-        KeyState { key, committed: Vec::new(), pending: Vec::new(), text: "initial".to_owned() }
-    }
 }
 
 fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId, action: Action) {

@@ -2,8 +2,27 @@
 
 use super::Isolation;
 use super::interleave::{Content, is_observed};
-use super::run::KeyState;
-use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+
+/// The state of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyState {
+    /// The key.
+    pub key: KeyId,
+    /// Committed writes in the order in which they became visible: the last one counts for a register, all for a list.
+    /// None: the initial state.
+    pub committed: Vec<OperationId>,
+    /// Writes of transactions that have not ended.
+    pub pending: Vec<OperationId>,
+    /// What is committed, in words: `3`, `[1 2]`, or `initial`.
+    pub text: String,
+}
+
+impl KeyState {
+    pub(super) fn initial(key: KeyId) -> KeyState {
+        KeyState { key, committed: Vec::new(), pending: Vec::new(), text: "initial".to_owned() }
+    }
+}
 
 /// How a read fits the state in which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use crate::control::Control;
 use crate::formats::elle::calls::{self, Call, Clock, Event, Stage};
 use crate::formats::elle::{Scanner, Token, content_of};
 use crate::formats::error::escape;
-use crate::formats::porcupine::twins::{self, Get, Undecided};
+use crate::formats::porcupine::twins::{self, Action, Get, Undecided};
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError, name};
 use crate::history::{Builder, Draft, History, Interval, OperationKind, Outcome, Value};
 use memchr::memmem;
@@ -56,14 +56,6 @@ fn sniff(input: &Input<'_>) -> Likelihood {
         true => Likelihood::Certain,
         false => Likelihood::No,
     }
-}
-
-/// What an operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    Get,
-    Put,
-    Append,
 }
 
 struct Content<'a> {

@@ -7,13 +7,20 @@
 //! further down ended, and an append to a chain that ended before a result began is in it unless some put may have come
 //! between. A search finds what fits. If several choices fit, the right one is unknown.
 
-use super::kv::Action;
 use crate::history::Interval;
 use rustc_hash::FxHashMap;
 
 /// Maximum number of steps of the search on one key, and of places of its tree.
 const STEPS: u32 = 200_000;
 const PLACES: usize = 4_000;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Get,
+    Put,
+    Append,
+}
 
 /// A write to the key.
 pub(super) struct Write {

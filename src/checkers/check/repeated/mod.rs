@@ -15,13 +15,14 @@ mod search;
 mod world;
 
 use super::{CheckMode, Elements, add, check_with};
-use crate::checkers::page::Counted;
+use crate::checkers::rest::Counted;
 use crate::checkers::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::Resolution;
+use combinations::Combinations;
 use questions::Question;
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Answer, Guess, Search, guess, nobody_made};
@@ -203,7 +204,14 @@ impl Whole<'_> {
             if !self.open().contains(&level) {
                 continue;
             }
-            let answer = Search::new(self.history, level, self.options, self.control).decide(&world)?;
+            let mut search = Search::new(self.history, level, self.options, self.control);
+            let answer = match search.decide_by_cases(world.clone(), 0)? {
+                // The tree would be too large, or a contradiction in it has no evidence.
+                Answer::Unknown | Answer::Violated(None) => {
+                    Combinations::new(&mut search, &world, self.control).decide()?
+                }
+                answer => answer,
+            };
             match answer {
                 Answer::Satisfied(chosen) => self.try_on(&chosen),
                 Answer::Violated(violation) => {

@@ -5,7 +5,6 @@
 //! their answers, so whole branches are skipped, and questions that no contradiction needs are never asked: the next
 //! one is the question with the fewest answers that do not contradict the level at once.
 
-use super::combinations::Combinations;
 use super::questions::{Open, Question};
 use super::world::ElementAssignment;
 use super::{CheckMode, Elements, check_with};
@@ -56,20 +55,9 @@ impl<'a> Search<'a> {
         Search { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
     }
 
-    /// Decides the level in a world: by a tree of cases, which is easy to follow, or if that gets too large by
-    /// contradictory combinations.
-    ///
-    /// # Errors
-    /// [`Interrupt`] when the control ends the work first.
-    pub(super) fn decide(&mut self, world: &ElementAssignment) -> Result<Answer, Interrupt> {
-        match self.decide_by_cases(world.clone(), 0)? {
-            Answer::Unknown | Answer::Violated(None) => Combinations::new(self, world, self.control).decide(),
-            answer => Ok(answer),
-        }
-    }
-
-    /// A tree of cases for a world. Recursion is bounded by [`MOST_NESTED`].
-    fn decide_by_cases(&mut self, world: ElementAssignment, depth: usize) -> Result<Answer, Interrupt> {
+    /// Decides the level in a world by a tree of cases, which is easy to follow. Recursion is bounded by
+    /// [`MOST_NESTED`].
+    pub(super) fn decide_by_cases(&mut self, world: ElementAssignment, depth: usize) -> Result<Answer, Interrupt> {
         if let Some(place) = world.impossible {
             return Ok(Answer::Violated(Some(Box::new(nobody_made(&world.history, place)))));
         }

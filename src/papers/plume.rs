@@ -19,10 +19,12 @@
 //! * ⊥ precedes everything, also in the commit order: where a transaction is forced before ⊥, it and all before it
 //!   precede every other.
 
+use super::Stop;
+use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Order, Reachability};
+use super::order::{Order, Reachability};
+use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
-use super::{RcRule, Stop};
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;
 use crate::graph::{Digraph, strong_components, topological_order};

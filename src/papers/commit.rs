@@ -7,9 +7,11 @@
 //! atomic are called violated where they are not; by default each level gets the edges of its own axiom. Edges that
 //! already hold causally are left out if that costs no search, as C4's program does: the closure is the same.
 
-use super::order::{Fixed, Order};
+use super::choice::RcRule;
+use super::order::Order;
+use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
-use super::{RcRule, Stop, most_in_time};
+use super::{Stop, most_in_time};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::graph::Digraph;

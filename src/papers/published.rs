@@ -25,7 +25,8 @@
 
 use super::Stop;
 use super::commit::Edges;
-use super::order::{Fixed, Order, Reachability};
+use super::order::{Order, Reachability};
+use super::search::Fixed;
 use super::view::tick;
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;

@@ -13,13 +13,14 @@
 //! proof of Theorem 1. Corrected: inside a cycle of SO ∪ WR only g is reported; clocks are computed in topological
 //! order; ⊥ precedes everything. Errors in lists alone, which C4 does not know, violate TCC without a letter.
 
-use super::c4_pattern::C4Pattern;
+use super::Stop;
+use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Order, Reachability};
+use super::order::{Order, Reachability};
 use super::plume::add_cycles;
+use super::search::Fixed;
 use super::view::{Reader, Triple, View, tick};
-use super::{RcRule, Stop};
-use crate::checkers::{Instances, Level, Pattern};
+use crate::checkers::{C4Pattern, Instances, Level, Pattern};
 use crate::control::Control;
 use crate::graph::topological_order;
 use crate::history::{History, OperationId, OperationKind};

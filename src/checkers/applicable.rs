@@ -4,13 +4,36 @@
 //! levels say: it implies them for lightweight transactions only. SSER is serializability in real time: if no times
 //! order anything, it is violated if SER is, since then no serial order exists, and else undecided.
 
-use crate::checkers::linearizability::objection;
-use crate::checkers::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
+use super::linearizability::objection;
+use super::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
 use crate::history::History;
 use crate::relations::has_real_time;
 
+/// Has `decide` answer the levels of `options` that need a check, each once and all applicable to the history, and
+/// completes its findings, as well as what it tells its observer, by the other levels. O(operations) apart from
+/// `decide`.
+pub(crate) fn decide_applicable(
+    history: &History,
+    checker: Checker,
+    options: &Options,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+    decide: impl FnOnce(&Options, &(dyn Fn(&LevelResult) + Sync)) -> Findings,
+) -> Findings {
+    let mut levels: Vec<Level> = Vec::new();
+    options.levels.iter().for_each(|level| {
+        if !levels.contains(level) {
+            levels.push(*level)
+        }
+    });
+    let applicable = Applicable::new(history, &levels, checker, options.share);
+    applicable.known().iter().for_each(observe);
+    let options = Options { levels: applicable.decided.clone(), ..options.clone() };
+    let tell = |result: &LevelResult| applicable.said_by(result).for_each(|result| observe(&result));
+    applicable.complete(decide(&options, &tell))
+}
+
 /// The levels that were asked for, and the levels to decide instead.
-pub(super) struct Applicable<'a> {
+struct Applicable<'a> {
     asked: &'a [Level],
     decided: Vec<Level>,
     checker: Checker,
@@ -23,10 +46,8 @@ pub(super) struct Applicable<'a> {
 }
 
 impl<'a> Applicable<'a> {
-    /// `asked` are the levels of `options`, each once. A checker reports the levels it cannot decide itself.
-    /// O(operations).
-    pub(super) fn new(history: &History, asked: &'a [Level], options: &Options) -> Applicable<'a> {
-        let checker = options.checker;
+    /// `asked` are distinct levels. A checker reports the levels it cannot decide itself. O(operations).
+    fn new(history: &History, asked: &'a [Level], checker: Checker, share: Option<Share>) -> Applicable<'a> {
         let (linear, strict) = (Level::Linearizability, Level::StrictSerializability);
         let is_asked = |level: Level| asked.contains(&level) && checker.decides(level);
         let has_real_time = !(is_asked(linear) || is_asked(strict)) || has_real_time(history);
@@ -41,17 +62,12 @@ impl<'a> Applicable<'a> {
         if serial_is_strict && !decided.contains(&Level::Serializability) {
             decided.push(Level::Serializability);
         }
-        let tells_known = options.share.is_none_or(Share::is_first);
+        let tells_known = share.is_none_or(Share::is_first);
         Applicable { asked, decided, checker, not_linear, tells_known, serial_is_strict }
     }
 
-    /// The levels to decide, all applicable to the history.
-    pub(super) fn decided(&self) -> &[Level] {
-        &self.decided
-    }
-
     /// What is known about LIN without any check.
-    pub(super) fn known(&self) -> Option<LevelResult> {
+    fn known(&self) -> Option<LevelResult> {
         let cause = self.not_linear.clone().filter(|_| self.tells_known)?;
         Some(LevelResult {
             level: Level::Linearizability,
@@ -64,7 +80,7 @@ impl<'a> Applicable<'a> {
     }
 
     /// What a decided level says about the levels asked for.
-    pub(super) fn said_by(&self, result: &LevelResult) -> impl Iterator<Item = LevelResult> + use<> {
+    fn said_by(&self, result: &LevelResult) -> impl Iterator<Item = LevelResult> + use<> {
         let itself = self.asked.contains(&result.level).then(|| result.clone());
         let strict = (self.serial_is_strict && result.level == Level::Serializability).then(|| LevelResult {
             level: Level::StrictSerializability,
@@ -79,7 +95,7 @@ impl<'a> Applicable<'a> {
     }
 
     /// Findings about the decided levels as findings about those asked for, in their order.
-    pub(super) fn complete(&self, mut findings: Findings) -> Findings {
+    fn complete(&self, mut findings: Findings) -> Findings {
         let mut results: Vec<LevelResult> = self.known().into_iter().collect();
         results.extend(findings.levels.drain(..).flat_map(|result| self.said_by(&result)));
         results.sort_by_key(|result| self.asked.iter().position(|level| *level == result.level));

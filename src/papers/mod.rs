@@ -1,6 +1,5 @@
-//! The papers' own algorithms, faithfully: for differential testing of the fast engines ([`weak`](super::weak),
-//! [`strong`](super::strong), `linearizability`), with which they share the index of a history but no decision
-//! procedure.
+//! The papers' own algorithms, faithfully: for differential testing of the fast engines
+//! ([`checkers`](crate::checkers)), with which they share the index of a history but no decision procedure.
 //!
 //! | checker | algorithm | levels |
 //! |---|---|---|
@@ -9,19 +8,20 @@
 //! | `be-sat` | Biswas & Enea 2019, Algorithm 1 | RC, RA, TCC |
 //! | `be-search` | Biswas & Enea 2019, Algorithm 2, with both reductions, by biconnected components | PC, SI, SER |
 //! | `polysi` | PolySI, Algorithm 1; for SER as IsoVista has it | SI, SER |
-//! | `mtc` | MTC, Algorithm 1, in [`mini_transactions`](super::mini_transactions) | SI, SER, SSER |
+//! | `mtc` | MTC, Algorithm 1, which one of the fast engines is, too | SI, SER, SSER |
 //! | `vl-lwt` | MTC, Algorithm 2 | LIN |
 //!
 //! Every level is decided on its own: nothing is concluded from one level for another. The papers assume that each
 //! value is written once, so if reads have several possible writers all levels are undecided. Where a paper's text is
 //! known to be wrong it is corrected and the correction is documented above the code; where an option or a checker's
-//! own definitions keep the published answer, [`ask`] says so among the assumptions.
+//! own definitions keep the published answer, the assumptions of the findings say so.
 
 mod ask;
 mod be_sat;
 mod be_search;
 mod c4;
-mod c4_pattern;
+mod check;
+mod choice;
 mod commit;
 mod order;
 mod plume;
@@ -34,12 +34,22 @@ mod vectors;
 mod view;
 mod vl_lwt;
 
-pub use c4_pattern::C4Pattern;
+pub use check::{check, check_resolved};
+pub use choice::{Choice, Counting, RcRule};
 
-pub(super) use ask::{Input, ask};
-
-use super::{Cause, RcRule};
+use crate::checkers::{Cause, Instances};
 use crate::control::{Control, Interrupt};
+use crate::history::History;
+use crate::relations::{Index, Resolution};
+
+/// One history, prepared.
+struct Input<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    index: &'a Index,
+    /// TAP-a to f and j.
+    reads: Instances,
+}
 
 /// Why an algorithm ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

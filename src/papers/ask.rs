@@ -1,57 +1,49 @@
 //! Answers a checker's levels, each on its own.
 
+use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
 use super::plume::{self, PlumeVariant};
-use super::{C4Pattern, Stop, be_sat, c4, published, strong, vl_lwt};
+use super::{Input, Stop, be_sat, c4, published, strong, vl_lwt};
 use crate::checkers::decide::Order;
 use crate::checkers::{
-    Cause, Checker, Counting, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness,
-    evidence, weak,
+    self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
+    Witness, evidence, weak,
 };
 use crate::control::Control;
-use crate::history::History;
-use crate::relations::{Axiom, Index, Node, Resolution, n_ambiguous_elements};
+use crate::relations::{Axiom, Node, n_ambiguous_elements};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// What a paper's algorithm finds in a history.
 #[derive(Debug, Default)]
-pub(in crate::checkers) struct Asked {
+pub(super) struct Asked {
     /// In the order asked for.
-    pub(in crate::checkers) levels: Vec<LevelResult>,
+    pub(super) levels: Vec<LevelResult>,
     /// The algorithm's own counts, and the fast engine's listing.
-    pub(in crate::checkers) found: Instances,
+    pub(super) found: Instances,
     /// Counts by C4's letters.
-    pub(in crate::checkers) c4_patterns: BTreeMap<C4Pattern, u64>,
+    pub(super) c4_patterns: BTreeMap<C4Pattern, u64>,
     /// Counts by the rule of Plume's published program, if requested.
-    pub(in crate::checkers) published_patterns: Option<BTreeMap<Pattern, u64>>,
+    pub(super) published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// What the answers rest on, in words.
-    pub(in crate::checkers) assumptions: Vec<String>,
+    pub(super) assumptions: Vec<String>,
 }
 
-/// One history, prepared.
-pub(in crate::checkers) struct Input<'a> {
-    pub(in crate::checkers) history: &'a History,
-    pub(in crate::checkers) resolution: &'a Resolution,
-    pub(in crate::checkers) index: &'a Index,
-    /// TAP-a to f and j.
-    pub(in crate::checkers) reads: Instances,
-}
-
-/// Runs the algorithm of `options` for each of the levels, which are distinct. Listed violations come from the fast
+/// Runs the chosen algorithm for each of the levels, which are distinct. Listed violations come from the fast
 /// engine: they must hold by the axioms, whichever engine found them. What was found is kept when `control` ends the
 /// work.
-pub(in crate::checkers) fn ask(
+pub(super) fn ask(
     input: Input<'_>,
+    choice: &Choice,
     options: &Options,
-    levels: &[Level],
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Asked {
-    let mut run = Run { input: &input, options, control, asked: Asked::default() };
+    let (checker, levels) = (choice.checker, options.levels.as_slice());
+    let mut run = Run { input: &input, choice, control, asked: Asked::default() };
     run.asked.assumptions.extend_from_slice(input.resolution.assumptions());
-    run.asked.assumptions.extend(as_published(options).map(str::to_owned));
-    run.asked.found.counts = match options.checker.is_plume() {
+    run.asked.assumptions.extend(as_published(choice).map(str::to_owned));
+    run.asked.found.counts = match checker.is_plume() {
         true => input.reads.counts.clone(),
         false => BTreeMap::new(),
     };
@@ -59,7 +51,7 @@ pub(in crate::checkers) fn ask(
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
         let seconds = begin.elapsed().as_secs_f64();
-        let checker = options.checker.name();
+        let checker = checker.name();
         let result = LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() };
         observe(&result);
         control.advance(1);
@@ -68,8 +60,8 @@ pub(in crate::checkers) fn ask(
     run.count_as_published(levels);
     let mut asked = run.asked;
     let counts = asked.found.counts;
-    asked.found = match options.checker.is_strong() {
-        true => strong::found(input, options, &asked.levels, control),
+    asked.found = match checker.is_strong() {
+        true => strong::found(input, checker, options, &asked.levels, control),
         false => {
             let violations = violations(input, &asked.levels, options.max_instances, control);
             Instances { counts, violations, more: Vec::new() }
@@ -78,14 +70,14 @@ pub(in crate::checkers) fn ask(
     asked
 }
 
-/// Requested options that deviate from the default rules here.
-fn as_published(options: &Options) -> impl Iterator<Item = &'static str> {
+/// Requested rules that deviate from the default ones here.
+fn as_published(choice: &Choice) -> impl Iterator<Item = &'static str> {
     let one =
         "As published (Plume, Algorithm 1), one commit order, built with the causal axiom, is used for all levels.";
     let rc = "Read committed is Plume's (Definition 4): two reads of one key in a transaction may go backwards.";
-    let plume = options.checker.is_plume();
-    let one = (plume && options.one_commit_order).then_some(one);
-    one.into_iter().chain((plume && options.rc == RcRule::Plume).then_some(rc))
+    let plume = choice.checker.is_plume();
+    let one = (plume && choice.one_commit_order).then_some(one);
+    one.into_iter().chain((plume && choice.rc == RcRule::Plume).then_some(rc))
 }
 
 /// How a variant of Plume finds out who precedes whom.
@@ -104,14 +96,14 @@ const PUBLISHED: &str = "The counts are those of Plume's published program (--co
 
 struct Run<'a> {
     input: &'a Input<'a>,
-    options: &'a Options,
+    choice: &'a Choice,
     control: &'a Control,
     asked: Asked,
 }
 
 impl Run<'_> {
     fn decide(&mut self, level: Level) -> Result<Verdict, Cause> {
-        let checker = self.options.checker;
+        let checker = self.choice.checker;
         if !checker.decides(level) {
             return Err(Cause::Unsupported(format!("the checker {checker} does not decide {level}")));
         }
@@ -166,8 +158,8 @@ impl Run<'_> {
 
     /// Plume's letters by the rule of its published program, if requested.
     fn count_as_published(&mut self, levels: &[Level]) {
-        let checker = self.options.checker;
-        if !checker.is_plume() || self.options.counting == Counting::Own {
+        let checker = self.choice.checker;
+        if !checker.is_plume() || self.choice.counting == Counting::Own {
             return;
         }
         let Input { history, index, .. } = *self.input;
@@ -191,7 +183,7 @@ impl Run<'_> {
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
     fn plume(&mut self, level: Level, means: Reachability) -> Result<Option<Vec<Node>>, Stop> {
-        let Options { one_commit_order, rc, .. } = *self.options;
+        let Choice { one_commit_order, rc, .. } = *self.choice;
         let how = PlumeVariant { means, one_commit_order, rc };
         let found = plume::check(self.input.index, level, &how, self.control)?;
         for (&pattern, &count) in &found.counts {
@@ -231,12 +223,7 @@ impl Run<'_> {
 }
 
 /// What violates the violated levels by the axioms, except levels that an algorithm calls satisfied.
-fn violations(
-    input: Input<'_>,
-    levels: &[LevelResult],
-    max_instances: usize,
-    control: &Control,
-) -> Vec<crate::checkers::Violation> {
+fn violations(input: Input<'_>, levels: &[LevelResult], max_instances: usize, control: &Control) -> Vec<Violation> {
     let of = |wanted: fn(&Verdict) -> bool| -> LevelSet {
         levels.iter().filter(|result| wanted(&result.verdict)).map(|result| result.level).collect()
     };
@@ -248,7 +235,7 @@ fn violations(
     }
     if violated.contains(Level::Linearizability) {
         let options = Options { levels: vec![Level::Linearizability], max_instances, ..Options::default() };
-        return crate::checkers::check(input.history, &options, control, &|_| {}).violations;
+        return checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
     let more = input.index.canonical(input.history, control);

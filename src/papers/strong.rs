@@ -1,10 +1,9 @@
 //! The algorithms for the strong levels: from an index to a verdict and to what is listed.
 
-use super::ask::Input;
-use super::{be_search, polysi};
+use super::{Input, be_search, polysi};
 use crate::checkers::decide::{Decision, Decisions, Order};
-use crate::checkers::evidence::Sought;
 use crate::checkers::mini_transactions::{self, Answer};
+use crate::checkers::rest::Sought;
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
 };
@@ -73,7 +72,13 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
 }
 
 /// What violates the violated levels, listed by the program's own engine, and the checker's own counts.
-pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult], control: &Control) -> Instances {
+pub(super) fn found(
+    input: Input<'_>,
+    checker: Checker,
+    options: &Options,
+    levels: &[LevelResult],
+    control: &Control,
+) -> Instances {
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let decisions: Decisions = violated.map(|result| (result.level, (Decision::Violated, result.seconds))).collect();
@@ -81,7 +86,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     let max = options.max_instances;
     let mut counts = BTreeMap::new();
     if !decisions.is_empty()
-        && options.checker.counts(Pattern::Divergence)
+        && checker.counts(Pattern::Divergence)
         && let Ok(n @ 1..) = strong_patterns::n_divergences(history, index, control)
     {
         counts.insert(Pattern::Divergence, n);

@@ -5,7 +5,7 @@
 //! predecessors. Plume propagates changes downstream instead, so a clock may grow after it was copied; vectors allow
 //! that, tree clocks do not.
 
-use super::search::Search;
+use super::search::{Fixed, Search};
 use super::tree_clock::TreeClocks;
 use super::vectors::Vectors;
 use super::{Stop, most_at_once};
@@ -25,15 +25,6 @@ pub(super) enum Reachability {
     TreeClocks,
     /// No memory: searches.
     Search,
-}
-
-/// The end of the pair that stays the same over many questions: a search from there answers them all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fixed {
-    /// The earlier transaction.
-    Start,
-    /// The later transaction.
-    End,
 }
 
 /// The transitive closure of a relation on transactions.

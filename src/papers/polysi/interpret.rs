@@ -7,9 +7,8 @@
 //! Two searches of O(edges) for each side on a cycle and each of its edges. What is returned may not be a violation
 //! (Lemma 25, docs/lemma-25.md): that is checked at the end.
 
-use super::super::Stop;
-use super::super::ask::Input;
 use super::super::view::tick;
+use super::super::{Input, Stop};
 use super::polygraph::{Polygraph, Side};
 use crate::checkers::Level;
 use crate::control::Control;

@@ -3,8 +3,16 @@
 //! O(vertices + edges) per search; the vertices that the last search in each direction reached are remembered, so many
 //! questions with a common end take one. 16 bytes per vertex and the reversed graph.
 
-use super::order::Fixed;
 use crate::graph::Digraph;
+
+/// The end of the pair that stays the same over many questions: a search from there answers them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fixed {
+    /// The earlier transaction.
+    Start,
+    /// The later transaction.
+    End,
+}
 
 /// Searches in one graph.
 pub(super) struct Search<'a> {

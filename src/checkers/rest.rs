@@ -1,0 +1,66 @@
+//! What remains of the work after a check that did not count or list everything.
+
+use super::decide::{Decision, Decisions};
+use super::{Instances, Level, LevelSet, Violation};
+use crate::history::History;
+use std::sync::Arc;
+
+/// What it takes to list the counted instances that are not listed.
+#[derive(Clone, Debug, Default)]
+pub struct Rest {
+    /// The violated levels whose instances were looked for.
+    pub(super) sought: LevelSet,
+    /// The levels that no instance violates.
+    pub(super) satisfied: LevelSet,
+    /// Counted instances that were found on their own and did not fit into the list.
+    pub(super) found: Vec<Violation>,
+    /// Whether it was counted.
+    pub(super) counted: Counted,
+    /// The history in which they were counted, if repeated elements of lists are distinguished in it.
+    pub(super) world: Option<Arc<History>>,
+}
+
+/// How far instances were counted.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Counted {
+    /// All, unless a limit ended the work.
+    #[default]
+    All,
+    /// None: what the verdicts rest on is listed, and the rest can be counted without deciding again.
+    Not(Box<Uncounted>),
+    /// None, and to count them takes another check.
+    NotAtAll,
+}
+
+/// What it takes to count the instances of decided levels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uncounted {
+    /// The violated levels.
+    pub(super) sought: Sought,
+    /// All instances of the weak levels, if they were needed for the verdicts.
+    pub(super) weak: Option<Instances>,
+}
+
+/// The violated levels whose instances are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sought {
+    /// As the engines decided them.
+    pub(super) violated: LevelSet,
+    /// Whether TCC holds, if that was decided.
+    pub(super) causal: Option<bool>,
+}
+
+impl Sought {
+    pub(crate) fn of(decisions: &Decisions) -> Sought {
+        let violated =
+            decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
+        let causal = decisions.get(&Level::TransactionalCausalConsistency);
+        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Decision::Satisfied(_))) }
+    }
+}
+
+/// A violation of a strong level may also be one of causal consistency.
+pub(super) fn with_causal(mut violated: LevelSet) -> LevelSet {
+    violated.insert(Level::TransactionalCausalConsistency);
+    violated
+}
