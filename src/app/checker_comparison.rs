@@ -2,18 +2,18 @@
 //! visible.
 
 use super::App;
-use super::sweep::{self, Sweep};
+use super::sweep::{self, SWEEP, Sweep};
+use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
 use crate::audit;
 use crate::checkers::{Cause, Checker, Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::history::History;
-use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::jobs::{Outbox, Pool};
 use crate::papers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -165,30 +165,33 @@ pub enum Message {
     Ended(Box<Run>),
 }
 
-/// Starts the checkers, one after another.
-pub fn start(
-    history: Arc<History>,
-    checkers: Vec<Checker>,
-    pool: Pool,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Message> {
-    Job::start("comparison", revision, wake, move |control, outbox| {
-        for checker in checkers {
-            if control.check().is_err() {
-                return;
-            }
-            outbox.send(Message::Begun(checker));
-            let run = measure(&history, checker, &pool, control);
-            if !control.is_stopped() {
-                report(outbox, run);
-            }
+/// How a comparison or a sweep that fails is reported.
+pub(super) const FAILED: Failure = Failure::Message("A checker ended unexpectedly");
+
+/// Comparing checkers on the open history.
+pub(super) static COMPARE: Task<Message> = Task {
+    end: |app, _| app.no_checker_runs(),
+    ..Task::new("comparison", FAILED, |app, message| {
+        let Some(comparison) = app.comparison_mut() else { return };
+        match message {
+            Message::Begun(checker) => comparison.running = Some((checker, None)),
+            Message::Ended(run) => comparison.runs.push(*run),
         }
     })
-}
+};
 
-fn report(outbox: &Outbox<Message>, run: Run) {
-    outbox.send(Message::Ended(Box::new(run)));
+/// Runs the checkers, one after another.
+fn run_all(history: &History, checkers: Vec<Checker>, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
+    for checker in checkers {
+        if control.check().is_err() {
+            return;
+        }
+        outbox.send(Message::Begun(checker));
+        let run = measure(history, checker, pool, control);
+        if !control.is_stopped() {
+            outbox.send(Message::Ended(Box::new(run)));
+        }
+    }
 }
 
 /// Runs a checker on all of its levels that apply to this kind of history, for at most a minute.
@@ -275,19 +278,21 @@ impl App {
             return;
         }
         let checkers: Vec<Checker> = comparison.chosen.iter().copied().collect();
-        let (pool, number, wake) = (self.pool.clone(), self.revision.advance(), Arc::clone(&self.wake));
+        let pool = self.pool.clone();
         self.stop_comparison();
         let Some(comparison) = self.comparison_mut() else { return };
         if !comparison.is_sweep {
             comparison.runs.clear();
-            self.comparison = Some(start(history, checkers, pool, number, wake));
+            self.start(&COMPARE, move |control, outbox| run_all(&history, checkers, &pool, control, outbox));
             return;
         }
         let plan = comparison.sweep.plan.clone();
         match plan.generations() {
             Ok(generations) => {
                 comparison.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
-                self.sweeping = Some(sweep::start(generations, checkers, pool, number, wake));
+                self.start(&SWEEP, move |control, outbox| {
+                    sweep::run_all(generations, &checkers, &pool, control, outbox);
+                });
             }
             Err(text) => comparison.sweep.error = Some(text),
         }
@@ -299,38 +304,14 @@ impl App {
 
     /// Ends what the page of checkers has started; whether there was anything.
     pub(super) fn stop_comparison(&mut self) -> bool {
-        let any = self.comparison.take().is_some() | self.sweeping.take().is_some();
-        if let Some(comparison) = self.comparison_mut() {
-            comparison.running = None;
-        }
+        let any = self.tasks.cancel(&COMPARE) | self.tasks.cancel(&SWEEP);
+        self.no_checker_runs();
         any
     }
 
-    /// Takes in how checkers did.
-    pub(super) fn poll_comparison(&mut self) {
-        let (runs, run_state) = poll(&mut self.comparison);
-        let (points, sweep_state) = poll(&mut self.sweeping);
-        let Some(comparison) = self.comparison_mut() else { return };
-        for message in runs {
-            match message {
-                Message::Begun(checker) => comparison.running = Some((checker, None)),
-                Message::Ended(run) => comparison.runs.push(*run),
-            }
-        }
-        for message in points {
-            match message {
-                sweep::Message::Begun(value, checker) => comparison.running = Some((checker, Some(value))),
-                sweep::Message::Ended(point) => comparison.sweep.points.push(*point),
-                sweep::Message::Failed(text) => comparison.sweep.error = Some(text),
-            }
-        }
-        for state in [run_state, sweep_state].into_iter().flatten() {
-            if let Some(comparison) = self.comparison_mut() {
-                comparison.running = None;
-            }
-            if let JobState::Failed(text) = state {
-                self.state.tell(true, format!("A checker ended unexpectedly: {text}"));
-            }
+    pub(super) fn no_checker_runs(&mut self) {
+        if let Some(comparison) = self.comparison_mut() {
+            comparison.running = None;
         }
     }
 
@@ -349,18 +330,6 @@ impl App {
         let path = folder.join(format!("{stem}-{what}.{ending}"));
         self.write_file(path, text, "Written");
     }
-}
-
-/// The messages of a job, and its state; a job that has ended is dropped.
-fn poll<T: Send + 'static>(slot: &mut Option<Job<T>>) -> (Vec<T>, Option<JobState>) {
-    let Some(job) = slot else { return (Vec::new(), None) };
-    let messages = job.poll();
-    let state = job.state().clone();
-    if state == JobState::Running {
-        return (messages, None);
-    }
-    *slot = None;
-    (messages, Some(state))
 }
 
 #[cfg(test)]

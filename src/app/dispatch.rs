@@ -1,16 +1,20 @@
 //! Carrying out requests.
 
 use super::App;
-use super::batch::Batch;
+use super::batch::{Batch, CHECK_FOLDER};
 use super::collecting::order::Purpose as Collect;
 use super::command::{Command, Request, Requests};
 use super::dialogs::{self, Purpose};
-use super::exporting;
-use super::palette::Move;
-use super::picture::LayoutKind;
+use super::exporting::{self, EXPORT};
+use super::load::LOAD;
+use super::palette::{FIND, Move};
+use super::paths::LOOK;
+use super::picture::{DRAW, LayoutKind};
 use super::playback::Stage;
+use super::replaying::REPLAY;
 use super::state::{Attention, Document, ExportForm, Focus, Page, Phase, Source};
 use super::versions::Wanted;
+use super::what_if::CHECK_PART;
 use crate::export::ExportKind;
 use crate::jobs;
 use std::path::PathBuf;
@@ -85,7 +89,7 @@ impl App {
                 }
             }
             Request::ClearWhatIf => {
-                self.asking = None;
+                self.tasks.cancel(&CHECK_PART);
                 if let Some(document) = &mut self.state.document {
                     jobs::discard(std::mem::take(&mut document.what_if));
                 }
@@ -326,9 +330,8 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
         let Some(history) = document.history.clone() else { return };
-        let number = self.revision.advance();
         let what = exporting::What { kind, path, picture, history, hidden: self.state.hidden.clone() };
-        self.exporting.push(exporting::start(what, number, Arc::clone(&self.wake)));
+        self.ask(&EXPORT, move |control| Some(exporting::write(&what, control)));
         self.state.export = None;
     }
 
@@ -345,14 +348,13 @@ impl App {
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let what = exporting::Report { folder, picture, history, catalogue, health, file };
-        let number = self.revision.advance();
-        self.exporting.push(exporting::start_report(what, number, Arc::clone(&self.wake)));
+        self.ask(&EXPORT, move |control| Some(exporting::write_report(&what, control)));
     }
 
     /// Handles Esc: closes the topmost thing, else stops work, else releases the selection.
     fn escape(&mut self, ctx: &egui::Context) {
         if self.state.palette.take().is_some() {
-            self.finding = None;
+            self.tasks.cancel(&FIND);
         } else if self.state.tour.take().is_some() {
         } else if self.state.help {
             self.state.help = false;
@@ -372,7 +374,7 @@ impl App {
             } else if document.stage != Stage::Argument {
                 self.set_stage(Stage::Argument);
             } else if document.run.take().is_some() {
-                self.running = None;
+                self.tasks.cancel(&REPLAY);
             } else if !document.chosen.is_empty() {
                 document.chosen.clear();
             } else if !document.tree.filter().is_empty() {
@@ -386,24 +388,23 @@ impl App {
         if self.stop_comparison() || self.stop_asking() {
             return true;
         }
-        if !std::mem::take(&mut self.exporting).is_empty() {
+        if self.tasks.cancel(&EXPORT) {
             self.state.tell(false, "Writing was cancelled");
             return true;
         }
         if self.stop_listing() {
             return true;
         }
-        if self.state.show_batch && self.batching.take().is_some() {
+        if self.state.show_batch && self.tasks.cancel(&CHECK_FOLDER) {
             self.with_batch(|batch| batch.done = true);
             return true;
         }
-        if self.looking.take().is_some() {
+        if self.tasks.cancel(&LOOK) {
             self.state.looking = None;
             return true;
         }
         // The window shows it at once; the threads check the flag soon after.
-        if let Some(job) = self.loading.as_ref().filter(|job| !job.is_cancelled()) {
-            job.cancel();
+        if !self.tasks.is_stopped(&LOAD) && self.tasks.stop(&LOAD) {
             if let Some(document) = &mut self.state.document {
                 document.phase = Phase::Cancelled;
             }
@@ -412,14 +413,14 @@ impl App {
         let Some(document) = &mut self.state.document else { return false };
         if document.drawing {
             document.drawing = false;
-            self.drawing = None;
+            self.tasks.cancel(&DRAW);
             return true;
         }
-        if self.loading.is_none() && document.is_busy() {
+        if !self.tasks.has(&LOAD) && document.is_busy() {
             document.phase = Phase::Cancelled;
             return true;
         }
-        if self.batching.take().is_some() {
+        if self.tasks.cancel(&CHECK_FOLDER) {
             self.with_batch(|batch| batch.done = true);
             return true;
         }

@@ -2,6 +2,7 @@
 
 use super::files::write_whole;
 use super::picture::Picture;
+use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
@@ -9,11 +10,20 @@ use crate::export::{ComposeOptions, Evidence, ExportKind, compose, export};
 use crate::files;
 use crate::health::Health;
 use crate::history::History;
-use crate::jobs::{Job, Revision, Wake};
 use crate::relations::Relation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Writing; the answer is the path written, or what went wrong.
+pub(super) static EXPORT: Task<Result<PathBuf, String>> = Task {
+    is_of_history: false,
+    replaces: false,
+    ..Task::new("export", Failure::Message("The export ended unexpectedly"), |app, result| match result {
+        Ok(path) => app.state.tell(false, format!("Written: {}", path.display())),
+        Err(text) => app.state.tell(true, text),
+    })
+};
 
 /// What to write, and where.
 pub struct What {
@@ -29,14 +39,8 @@ pub struct What {
     pub hidden: BTreeSet<Relation>,
 }
 
-/// Starts writing. The message is the result: the path written, or what went wrong.
-pub fn start(what: What, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
-    Job::start("export", revision, wake, move |control, outbox| {
-        outbox.send(write(&what, control).map(|()| what.path.clone()));
-    })
-}
-
-fn write(what: &What, control: &Control) -> Result<(), String> {
+/// Writes one file, and returns its path.
+pub(super) fn write(what: &What, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
     let options = ComposeOptions {
         hidden: what.hidden.iter().copied().collect(),
@@ -47,7 +51,8 @@ fn write(what: &What, control: &Control) -> Result<(), String> {
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
     // A job cancelled in time leaves no file.
     control.check().map_err(|interrupt| interrupt.to_string())?;
-    write_whole(&what.path, &bytes)
+    write_whole(&what.path, &bytes)?;
+    Ok(what.path.clone())
 }
 
 /// A report to write.
@@ -66,12 +71,8 @@ pub struct Report {
     pub file: String,
 }
 
-/// Starts writing a report. The message is the result: the folder written, or what went wrong.
-pub fn start_report(what: Report, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
-    Job::start("report", revision, wake, move |control, outbox| outbox.send(write_report(&what, control)))
-}
-
-fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
+/// Writes a report, and returns its folder.
+pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
     let violation = what.catalogue.violation(argument.id).ok_or("the anomaly is gone")?;
     let mut options = what.picture.options(&what.history);

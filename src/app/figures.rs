@@ -2,10 +2,12 @@
 //! anomalies are. Computed off the frame, small enough to draw.
 
 use super::sorting::{going, sort_by};
+use super::state::Page;
+use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, Statistics, TransactionId};
-use crate::jobs::{Job, Revision, Wake};
+use crate::jobs;
 use std::sync::Arc;
 
 /// Maximum number of points in a plot.
@@ -29,17 +31,11 @@ pub struct Figures {
     pub anomalies: Vec<(f64, f64)>,
 }
 
-/// Starts counting.
-pub fn start(
-    history: Arc<History>,
-    catalogue: Option<Arc<Catalogue>>,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Arc<Figures>> {
-    Job::answer("figures", revision, wake, move |control| {
-        Figures::new(&history, catalogue.as_deref(), control).ok().map(Arc::new)
-    })
-}
+/// Counting.
+pub(super) static COUNT: Task<Arc<Figures>> = Task::new("figures", Failure::Page(Page::Statistics), |app, figures| {
+    let Some(document) = &mut app.state.document else { return };
+    jobs::replace(&mut document.figures, Some(figures));
+});
 
 impl Figures {
     /// Counts. O(operations · log operations).

@@ -2,8 +2,9 @@
 //! still to be written.
 
 use super::App;
+use super::exporting::EXPORT;
 use crate::files;
-use crate::jobs::{Queue, State as JobState};
+use crate::jobs::Queue;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,28 +58,11 @@ impl App {
         }
     }
 
-    /// Says how exports went.
-    pub(super) fn poll_exports(&mut self) {
-        let state = &mut self.state;
-        self.exporting.retain_mut(|job| {
-            for result in job.poll() {
-                match result {
-                    Ok(path) => state.tell(false, format!("Written: {}", path.display())),
-                    Err(text) => state.tell(true, text),
-                }
-            }
-            if let JobState::Failed(text) = job.state() {
-                state.tell(true, format!("The export ended unexpectedly: {text}"));
-            }
-            job.is_running()
-        });
-    }
-
     /// Waits for everything that is being written: the window is about to close.
     pub(super) fn finish_writing(&mut self) {
         let started = Instant::now();
-        while !self.exporting.is_empty() && started.elapsed() < PATIENCE {
-            self.poll_exports();
+        while self.tasks.has(&EXPORT) && started.elapsed() < PATIENCE {
+            self.poll_only(&EXPORT);
             std::thread::sleep(Duration::from_millis(2));
         }
         self.files.finish();

@@ -3,12 +3,14 @@
 
 use super::canvas::sketch::Sketch;
 use super::picture::ROOM;
+use super::state::Page;
+use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::checkers::{Violation, ViolationId};
 use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::{Subject, diagram, operations_in};
 use crate::history::{History, TransactionId};
-use crate::jobs::{Job, Revision, Wake};
+use crate::jobs;
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -69,18 +71,13 @@ pub struct GroupPicture {
     pub edges_of: BTreeMap<ViolationId, Vec<EdgeIndex>>,
 }
 
-/// Starts gathering; nothing comes if the anomaly is not listed.
-pub fn start(
-    history: Arc<History>,
-    catalogue: Arc<Catalogue>,
-    of: ViolationId,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Arc<GroupGraph>> {
-    Job::answer("group", revision, wake, move |control| {
-        GroupGraph::new(&history, &catalogue, of).filter(|_| control.check().is_ok()).map(Arc::new)
-    })
-}
+/// Gathering a component; nothing comes if the anomaly is not listed.
+pub(super) static GATHER: Task<Arc<GroupGraph>> = Task::new("group", Failure::Page(Page::Matrix), |app, group| {
+    let Some(document) = &mut app.state.document else { return };
+    if document.group_asked == Some(group.of) {
+        jobs::replace(&mut document.group, Some(group));
+    }
+});
 
 impl GroupGraph {
     /// Gathers the edges of the component of `of`, and draws them. O(edges · log edges), and the

@@ -2,11 +2,11 @@
 
 use super::App;
 use super::catalogue::Catalogue;
+use super::tasks::{End, Failure, Task};
 use crate::audit;
 use crate::checkers::{Page, Pattern, ViolationId, ViolationName};
-use crate::control::Interrupt;
+use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::jobs::{Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
 /// How many instances are added to a pattern's list at a time.
@@ -15,29 +15,38 @@ pub(super) const AT_ONCE: u64 = 1000;
 /// The catalogue with some more instances, or why there are none.
 type Answer = Result<Arc<Catalogue>, String>;
 
-/// Instances that are being listed.
-pub(super) struct Asked {
-    /// The catalogue to extend.
-    catalogue: Arc<Catalogue>,
-    job: Job<Answer>,
-}
-
-/// Starts listing the instances of a page.
-fn start(history: Arc<History>, catalogue: Arc<Catalogue>, page: Page, revision: Revision, wake: Wake) -> Asked {
-    let before = Arc::clone(&catalogue);
-    let job = Job::answer("instances", revision, wake, move |control| {
-        let mut findings = catalogue.as_checked().clone();
-        let more = match audit::instances(&history, &mut findings, page, control) {
-            Ok(more) => more,
-            Err(Interrupt::Cancelled) => return None,
-            Err(interrupt) => return Some(Err(format!("Further instances could not be listed: {interrupt}"))),
-        };
-        if more.iter().all(|violation| catalogue.place(violation.id).is_some()) {
-            return Some(Err(format!("No further instance of {} can be listed", page.pattern)));
+/// Listing instances. The answer comes with the catalogue that it extends.
+static MORE: Task<(Arc<Catalogue>, Answer)> = Task {
+    end: |app, end| {
+        app.end_listing(false);
+        if let End::Failed(text) = end {
+            app.state.tell(true, text.clone());
         }
-        Some(Ok(Arc::new(catalogue.with(&history, more))))
-    });
-    Asked { catalogue: before, job }
+    },
+    ..Task::new("instances", Failure::Silent, |app, (before, answer)| {
+        let current = app.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
+        let is_current = current.is_some_and(|current| Arc::ptr_eq(current, &before));
+        app.end_listing(answer.is_ok());
+        match answer {
+            Ok(catalogue) if is_current => app.show_catalogue(catalogue, true),
+            Ok(_) => {}
+            Err(text) => app.state.tell(true, text),
+        }
+    })
+};
+
+/// Lists the instances of a page; nothing if it is stopped.
+fn list(history: &History, catalogue: &Catalogue, page: Page, control: &Control) -> Option<Answer> {
+    let mut findings = catalogue.as_checked().clone();
+    let more = match audit::instances(history, &mut findings, page, control) {
+        Ok(more) => more,
+        Err(Interrupt::Cancelled) => return None,
+        Err(interrupt) => return Some(Err(format!("Further instances could not be listed: {interrupt}"))),
+    };
+    if more.iter().all(|violation| catalogue.place(violation.id).is_some()) {
+        return Some(Err(format!("No further instance of {} can be listed", page.pattern)));
+    }
+    Some(Ok(Arc::new(catalogue.with(history, more))))
 }
 
 impl App {
@@ -65,32 +74,15 @@ impl App {
         };
         let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
         document.lists_more = true;
-        let number = self.revision.advance();
-        self.instances = Some(start(history, catalogue, page, number, Arc::clone(&self.wake)));
-    }
-
-    /// Takes in the instances that a job has listed.
-    pub(super) fn poll_instances(&mut self) {
-        let Some(Asked { catalogue: before, job }) = &mut self.instances else { return };
-        let answer = job.poll().into_iter().last();
-        let error = match job.state() {
-            JobState::Running => return,
-            JobState::Failed(text) => Some(text.clone()),
-            JobState::Finished => None,
-        };
-        let current = self.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
-        let is_current = current.is_some_and(|current| Arc::ptr_eq(current, before));
-        self.end_listing(matches!(answer, Some(Ok(_))));
-        match (answer, error) {
-            (Some(Ok(catalogue)), _) if is_current => self.poll_catalogue(catalogue, true),
-            (Some(Err(text)), _) | (None, Some(text)) => self.state.tell(true, text),
-            _ => {}
-        }
+        self.ask(&MORE, move |control| {
+            let answer = list(&history, &catalogue, page, control)?;
+            Some((catalogue, answer))
+        });
     }
 
     /// Stops listing further instances at the user's request; returns whether there was such work.
     pub(super) fn stop_listing(&mut self) -> bool {
-        let is_at_work = self.instances.is_some();
+        let is_at_work = self.tasks.has(&MORE);
         if is_at_work {
             self.end_listing(false);
         }
@@ -99,7 +91,7 @@ impl App {
 
     /// Without an answer, the instance that was to be shown is no longer wanted.
     fn end_listing(&mut self, is_answered: bool) {
-        self.instances = None;
+        self.tasks.cancel(&MORE);
         let Some(document) = &mut self.state.document else { return };
         document.lists_more = false;
         if !is_answered {

@@ -1,9 +1,11 @@
 //! The order in which the history browser lists sessions and transactions, and which it lists. Computed off the frame.
 
 use super::sorting::{going, sort_by};
+use super::state::Page;
+use super::tasks::{Failure, Task};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, SessionId, TransactionId, as_typed};
-use crate::jobs::{Job, Revision, Wake};
+use crate::jobs;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -50,14 +52,11 @@ pub struct Listing {
     pub transactions: Vec<TransactionId>,
 }
 
-/// Starts computing a listing.
-pub fn start(history: Arc<History>, wanted: Wanted, revision: Revision, wake: Wake) -> Job<Arc<Listing>> {
-    Job::start("listing", revision, wake, move |control, outbox| {
-        if let Ok(listing) = Listing::new(&history, wanted, control) {
-            outbox.send(Arc::new(listing));
-        }
-    })
-}
+/// Computing a listing.
+pub(super) static LIST: Task<Arc<Listing>> = Task::new("listing", Failure::Page(Page::Browser), |app, listing| {
+    let Some(document) = &mut app.state.document else { return };
+    jobs::replace(&mut document.browser.listing, Some(listing));
+});
 
 impl Listing {
     /// O(sessions log sessions + operations of the session).

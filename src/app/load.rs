@@ -1,7 +1,9 @@
 //! Reading and checking a history off the frame, with results as they come.
 
+use super::App;
 use super::samples;
-use super::state::Source;
+use super::state::{Page, Phase, Source};
+use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
@@ -10,7 +12,7 @@ use crate::fonts::{self, Fallback};
 use crate::formats::{self, Input, Request};
 use crate::health::{self, Health};
 use crate::history::{Figures, History, Rules, TransactionId};
-use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use crate::jobs::{self, Outbox, Pool};
 use crate::relations::{self, Resolution};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +26,7 @@ const QUICK_LOOK_OPERATIONS: usize = 300_000;
 pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 
 /// What to read and check.
-pub struct Order {
+pub struct Load {
     /// Where it is.
     pub source: Source,
     /// The rules by which it is read.
@@ -85,16 +87,31 @@ pub fn levels_of(history: &History) -> Vec<Level> {
     Level::of(history)
 }
 
-/// Starts reading and checking.
-pub fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
-    Job::start("read and check", revision, wake, move |control, outbox| {
+/// Reading and checking. The phase of the history says whether that goes on.
+pub(super) static LOAD: Task<Message> = Task {
+    shows_progress: false,
+    end: |app, end| {
+        let Some(document) = &mut app.state.document else { return };
+        match end {
+            End::Finished if document.is_busy() => document.phase = Phase::Done,
+            End::Stopped if document.is_busy() => document.phase = Phase::Cancelled,
+            End::Finished | End::Stopped => {}
+            End::Failed(_) => document.phase = Phase::Failed,
+        }
+    },
+    ..Task::new("read and check", Failure::Message("The check ended unexpectedly"), receive)
+};
+
+impl Load {
+    /// Reads and checks.
+    pub(super) fn run(self, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
         let started = Instant::now();
-        match read(&order.source, &order.rules, control) {
+        match read(&self.source, &self.rules, control) {
             Ok(history) => {
                 let history = Arc::new(history);
                 let recorded = history.recorded();
                 let levels = levels_of(&history);
-                let named = find_named(&history, &order.names, control);
+                let named = find_named(&history, &self.names, control);
                 let seconds = started.elapsed().as_secs_f64();
                 outbox.send(Message::Read { history: Arc::clone(&history), recorded, levels, named, seconds });
                 let lacking = fonts::lacking(history.texts());
@@ -105,7 +122,68 @@ pub fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Me
             }
             Err(text) => outbox.send(Message::Failed(text)),
         }
-    })
+    }
+}
+
+/// Takes in what is known of the history.
+fn receive(app: &mut App, message: Message) {
+    let cancelled = app.tasks.is_stopped(&LOAD);
+    let Some(document) = &mut app.state.document else { return };
+    match message {
+        Message::Read { history, recorded, levels, named, seconds } => {
+            document.browser.transaction = history.transactions().next();
+            document.browser.session = history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
+            for level in levels {
+                if document.levels.iter().all(|(known, _)| *known != level) {
+                    document.levels.push((level, None));
+                }
+            }
+            document.recorded = Some(recorded);
+            document.hidden_names.clear();
+            document.hidden.extend(named.values().flatten());
+            document.named = named;
+            document.history = Some(history);
+            document.seconds.0 = seconds;
+            if !cancelled {
+                document.phase = Phase::Checking;
+            }
+        }
+        Message::Fonts(found) => {
+            app.new_fonts.extend(found.faces);
+            if let Some(advice) = fonts::advice(&found.missing) {
+                app.state.tell(true, advice);
+            }
+        }
+        Message::Health { health, resolution } => {
+            document.health = Some(health);
+            document.resolved_by = resolution.assumptions().to_vec();
+            document.resolution = Some(resolution);
+            document.failed.remove(&Page::Lanes);
+        }
+        Message::Level(result) => {
+            if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
+                jobs::replace(slot, Some(result));
+            }
+        }
+        Message::Found { catalogue, levels, complete, seconds } => {
+            document.seconds.1 = seconds;
+            if complete {
+                for result in levels {
+                    if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
+                        jobs::replace(slot, Some(result));
+                    }
+                }
+                document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
+            }
+            app.show_catalogue(catalogue, complete);
+        }
+        Message::Failed(text) => {
+            document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
+            if !cancelled {
+                app.state.tell(true, text);
+            }
+        }
+    }
 }
 
 /// The transactions of these names. O(transactions), unless there are no names.

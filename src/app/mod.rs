@@ -21,7 +21,6 @@ pub mod fuzzy;
 pub mod group_graph;
 pub mod grouping;
 mod instances;
-mod job_results;
 pub mod lanes;
 pub mod listing;
 pub mod load;
@@ -46,6 +45,7 @@ pub mod state;
 mod stepping;
 pub mod style;
 pub mod sweep;
+mod tasks;
 pub mod timeline;
 pub mod tour;
 pub mod tree;
@@ -56,9 +56,8 @@ pub mod watch;
 pub mod what_if;
 pub mod witness_view;
 
-use crate::counterexample::replay::{Replay, Run};
 use crate::fonts::Face;
-use crate::jobs::{Job, Pool, Revision, Wake};
+use crate::jobs::{Pool, Wake};
 use canvas::Canvas;
 use collecting::Collecting;
 use collecting::form::Form;
@@ -66,12 +65,13 @@ use command::{Command, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
 use picture::Picture;
-use state::{Attention, Page, RawLines, State};
+use state::{Attention, Page, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use style::Palette;
+use tasks::Tasks;
 
 /// How often a frame is drawn while work runs, to update the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -138,39 +138,12 @@ pub struct App {
     attached: bool,
     /// A text field had the keyboard at the end of the last frame.
     was_typing: bool,
-    revision: Revision,
-    revision_of_drawing: Revision,
-    loading: Option<Job<load::Message>>,
-    looking: Option<Job<paths::Lookup>>,
-    /// Finding out which recent files are gone.
-    missing: Option<Job<Vec<PathBuf>>>,
+    /// Questions that are being answered.
+    tasks: Tasks,
     /// Fonts that the next frame adds.
     new_fonts: Vec<Face>,
-    drawing: Option<Job<Arc<Picture>>>,
-    raw: Option<Job<RawLines>>,
-    raw_line: Option<Job<String>>,
-    exporting: Vec<Job<Result<PathBuf, String>>>,
     files: files::Files,
-    replaying: Option<Job<Arc<Replay>>>,
-    /// Finding out what an order says of a long transaction.
-    telling: Option<Job<witness_view::Rows>>,
-    running: Option<Job<Arc<Run>>>,
-    timing: Option<Job<Arc<timeline::Timeline>>>,
-    chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
-    finding: Option<Job<Vec<palette::Found>>>,
-    asking: Option<Job<what_if::Message>>,
-    watching: Option<Job<()>>,
-    batching: Option<Job<batch::Message>>,
-    comparison: Option<Job<checker_comparison::Message>>,
-    sweeping: Option<Job<sweep::Message>>,
-    gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
-    instances: Option<instances::Asked>,
-    collecting: Option<Job<collecting::Message>>,
-    listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
-    counting: Option<Job<Arc<figures::Figures>>>,
-    /// Builds the lines of the anomaly list.
-    arranging: Option<Job<Arc<tree::Made>>>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
     lanes: lanes::LanesView,
@@ -194,35 +167,10 @@ impl App {
             wake: Arc::new(|| ()),
             attached: false,
             was_typing: false,
-            revision: Revision::default(),
-            revision_of_drawing: Revision::default(),
-            loading: None,
-            looking: None,
-            missing: None,
+            tasks: Tasks::default(),
             new_fonts: Vec::new(),
-            drawing: None,
-            raw: None,
-            raw_line: None,
-            exporting: Vec::new(),
             files: files::none(),
-            replaying: None,
-            telling: None,
-            running: None,
-            timing: None,
-            chaining: None,
-            finding: None,
-            asking: None,
-            watching: None,
-            batching: None,
-            comparison: None,
-            sweeping: None,
-            gathering: None,
-            instances: None,
-            collecting: None,
-            listing: None,
             wanted_listing: None,
-            counting: None,
-            arranging: None,
             good_since: None,
             lanes: lanes::LanesView::default(),
             settings,
@@ -239,8 +187,7 @@ impl App {
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
-            let number = self.revision.advance();
-            self.missing = Some(recent::start(self.state.recent.clone(), number, Arc::clone(&self.wake)));
+            self.check_recent();
         }
     }
 
@@ -262,7 +209,9 @@ impl App {
         let ctx = ui.ctx().clone();
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
-        self.poll_messages();
+        self.poll_tasks();
+        self.poll_files_written();
+        self.prepare_list();
         style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));
         self.forget_good_news(&ctx);
         self.poll_files(&ctx);
@@ -337,25 +286,8 @@ impl App {
     fn is_working(&self) -> bool {
         let state = &self.state;
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
-            || self.looking.is_some()
-            || !self.exporting.is_empty()
+            || self.tasks.shows_progress()
             || self.files.is_busy()
-            || self.replaying.is_some()
-            || self.telling.is_some()
-            || self.running.is_some()
-            || self.timing.is_some()
-            || self.chaining.is_some()
-            || self.finding.is_some()
-            || self.asking.is_some()
-            || self.batching.is_some()
-            || self.comparison.is_some()
-            || self.sweeping.is_some()
-            || self.gathering.is_some()
-            || self.collecting.is_some()
-            || self.listing.is_some()
-            || self.counting.is_some()
-            || self.arranging.is_some()
-            || self.instances.is_some()
             || self.dialogs.is_waiting()
     }
 
@@ -385,7 +317,7 @@ impl App {
             },
         );
         if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch && !state.show_collect) {
-            let progress = self.loading.as_ref().map(Job::progress);
+            let progress = self.tasks.progress(&load::LOAD);
             Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
                 panels::levels::levels_ui(ui, document, progress, requests);
             });
@@ -409,7 +341,7 @@ impl App {
             Panel::left("collect form").default_size(360.0).size_range(300.0..=480.0).frame(side).show(ui, |ui| {
                 panels::collect::form_ui(ui, &state.collect, waiting, requests);
             });
-            let progress = self.collecting.as_ref().map(Job::progress);
+            let progress = self.tasks.progress(&collecting::COLLECT);
             egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
                 panels::collect::collect_ui(ui, &state.collect, progress, requests);
             });

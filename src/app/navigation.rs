@@ -1,14 +1,18 @@
 //! Switching to other views of the selection, and finding things.
 
 use super::App;
+use super::figures::{COUNT, Figures};
+use super::group_graph::{GATHER, GroupGraph};
+use super::listing::{LIST, Listing};
 use super::nav_history::Place;
-use super::palette::{self, Palette};
+use super::palette::{self, FIND, Palette};
+use super::panels;
 use super::state::{Document, KeyView, Page};
-use super::versions::{self, Question, Wanted};
-use super::{figures, group_graph, listing, panels, timeline};
+use super::timeline::{TIME, Timeline};
+use super::versions::{CHAIN, Question, Wanted};
 use crate::checkers::Level;
 use crate::history::TransactionId;
-use crate::jobs::{self, Job, State as JobState};
+use crate::jobs;
 use std::sync::Arc;
 
 impl App {
@@ -42,12 +46,12 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
         let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
-        if is_there || self.timing.is_some() || (!ready && document.is_busy()) {
+        if is_there || self.tasks.has(&TIME) || (!ready && document.is_busy()) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
-        let number = self.revision.advance();
-        self.timing = Some(timeline::start(history, document.resolution.clone(), number, Arc::clone(&self.wake)));
+        let resolution = document.resolution.clone();
+        self.ask(&TIME, move |control| Timeline::new(&history, resolution.as_deref(), control).ok().map(Arc::new));
     }
 
     /// The page of a key follows the selected anomaly.
@@ -74,8 +78,10 @@ impl App {
         document.group_asked = component;
         document.failed.remove(&Page::Matrix);
         jobs::replace(&mut document.group, None);
-        let number = self.revision.advance();
-        self.gathering = Some(group_graph::start(history, catalogue, id, number, Arc::clone(&self.wake)));
+        self.ask(&GATHER, move |control| {
+            let group = GroupGraph::new(&history, &catalogue, id);
+            group.filter(|_| control.check().is_ok()).map(Arc::new)
+        });
     }
 
     /// Computes the listing that the browser wants, unless everything is as in the file.
@@ -85,12 +91,12 @@ impl App {
         let wanted = &document.browser.wanted;
         if wanted.is_plain() {
             jobs::replace(&mut document.browser.listing, None);
-            self.listing = None;
+            self.tasks.cancel(&LIST);
             document.failed.remove(&Page::Browser);
             return;
         }
         if self.wanted_listing.as_ref() == Some(wanted)
-            && (self.listing.is_some()
+            && (self.tasks.has(&LIST)
                 || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted)
                 || document.failed.contains_key(&Page::Browser))
         {
@@ -98,23 +104,23 @@ impl App {
         }
         let Some(history) = document.history.clone() else { return };
         document.failed.remove(&Page::Browser);
+        let wanted = wanted.clone();
         self.wanted_listing = Some(wanted.clone());
-        let number = self.revision.advance();
-        self.listing = Some(listing::start(history, wanted.clone(), number, Arc::clone(&self.wake)));
+        self.ask(&LIST, move |control| Listing::new(&history, wanted, control).ok().map(Arc::new));
     }
 
     fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let tried = document.figures.is_some() || document.failed.contains_key(&Page::Statistics);
         let made = tried && document.figures_complete == document.complete;
-        if made || self.counting.is_some() {
+        if made || self.tasks.has(&COUNT) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
         document.figures_complete = document.complete;
         document.failed.remove(&Page::Statistics);
-        let number = self.revision.advance();
-        self.counting = Some(figures::start(history, document.catalogue.clone(), number, Arc::clone(&self.wake)));
+        let catalogue = document.catalogue.clone();
+        self.ask(&COUNT, move |control| Figures::new(&history, catalogue.as_deref(), control).ok().map(Arc::new));
     }
 
     /// Shows the versions of a key, once they are known.
@@ -136,8 +142,7 @@ impl App {
         };
         let view = KeyView { wanted, chain: None, error: None, of: document.selected };
         jobs::replace(&mut document.key, Some(view));
-        let number = self.revision.advance();
-        self.chaining = Some(versions::start(question, number, Arc::clone(&self.wake)));
+        self.ask(&CHAIN, move |control| question.answer(control));
     }
 
     /// Shows a transaction among all sessions, on the time axis.
@@ -148,52 +153,12 @@ impl App {
         self.state.page = Page::Lanes;
     }
 
-    /// Takes in what the jobs of the views have found out.
-    pub(super) fn poll_views(&mut self) {
-        let mut troubles = Vec::new();
-        let timeline = last(&mut self.timing, Page::Lanes, &mut troubles);
-        let chain = last(&mut self.chaining, Page::Key, &mut troubles);
-        let listing = last(&mut self.listing, Page::Browser, &mut troubles);
-        let figures = last(&mut self.counting, Page::Statistics, &mut troubles);
-        let group = last(&mut self.gathering, Page::Matrix, &mut troubles);
-        self.poll_found();
-        if let Some(document) = &mut self.state.document {
-            keep(&mut document.timeline, timeline);
-            keep(&mut document.browser.listing, listing);
-            keep(&mut document.figures, figures);
-            keep(&mut document.group, group.filter(|group| document.group_asked == Some(group.of)));
-            if let (Some(view), Some(chain)) = (&mut document.key, chain) {
-                match chain {
-                    Ok(chain) => view.chain = Some(chain),
-                    Err(text) => view.error = Some(text),
-                }
-            }
-        }
-        troubles.into_iter().for_each(|(page, text)| self.fail(page, text));
-    }
-
     /// Records that a page could not be made: the page says so, and it is not tried again before something has changed.
     pub(super) fn fail(&mut self, page: Page, cause: String) {
         let Some(document) = &mut self.state.document else { return };
         match &mut document.key {
             Some(view) if page == Page::Key => view.error = Some(format!("This could not be found out: {cause}")),
             _ => drop(document.failed.insert(page, cause)),
-        }
-    }
-
-    /// Takes in what was found for the palette.
-    fn poll_found(&mut self) {
-        let Some(job) = &mut self.finding else { return };
-        let found = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        if let (Some(palette), Some(found)) = (&mut self.state.palette, found) {
-            palette.add(found);
-        }
-        if ended != JobState::Running {
-            self.finding = None;
-        }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("Finding ended unexpectedly: {text}"));
         }
     }
 
@@ -230,7 +195,7 @@ impl App {
     /// Opens or closes the palette.
     pub(super) fn toggle_palette(&mut self) {
         if self.state.palette.take().is_some() {
-            self.finding = None;
+            self.tasks.cancel(&FIND);
             return;
         }
         self.state.palette = Some(Palette { fresh: true, ..Palette::default() });
@@ -242,20 +207,19 @@ impl App {
         let Some(palette) = &mut self.state.palette else { return };
         palette.text = text;
         palette.search(&self.state.recent, self.state.document.is_some());
-        self.finding = None;
+        self.tasks.cancel(&FIND);
         let history = self.state.document.as_ref().and_then(|document: &Document| document.history.clone());
         if let Some(history) = history.filter(|_| !palette.text.trim().is_empty()) {
             let catalogue = self.state.document.as_ref().and_then(|document| document.catalogue.clone());
-            let number = self.revision.advance();
-            let job = palette::start(palette.text.clone(), history, catalogue, number, Arc::clone(&self.wake));
-            self.finding = Some(job);
+            let text = palette.text.clone();
+            self.ask(&FIND, move |control| Some(palette::find(&text, &history, catalogue.as_deref(), control)));
         }
     }
 
     /// Runs what was found: the selected entry, or the one at an index.
     pub(super) fn choose_found(&mut self, ctx: &egui::Context, place: Option<usize>) {
         let Some(palette) = self.state.palette.take() else { return };
-        self.finding = None;
+        self.tasks.cancel(&FIND);
         if let Some(found) = palette.found.get(place.unwrap_or(palette.chosen)) {
             if !matches!(found.thing, palette::Thing::Command(_)) {
                 self.state.show_collect = false;
@@ -263,28 +227,6 @@ impl App {
             self.handle(ctx, found.request());
         }
     }
-}
-
-/// Stores what has come, if anything has.
-fn keep<T: Send + 'static>(slot: &mut Option<T>, come: Option<T>) {
-    if come.is_some() {
-        jobs::replace(slot, come);
-    }
-}
-
-/// The last message of a job, which is dropped when it has ended.
-fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, page: Page, troubles: &mut Vec<(Page, String)>) -> Option<T> {
-    let job = slot.as_mut()?;
-    let message = job.poll().into_iter().last();
-    match job.state().clone() {
-        JobState::Running => {}
-        JobState::Finished => *slot = None,
-        JobState::Failed(text) => {
-            *slot = None;
-            troubles.push((page, text));
-        }
-    }
-    message
 }
 
 #[cfg(test)]
@@ -301,33 +243,29 @@ mod tests {
         document.history = Some(Arc::new(history));
         document.phase = super::super::state::Phase::Done;
         app.state.document = Some(document);
-        let broken = |app: &mut App| {
-            Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose"))
-        };
         let wait = |app: &mut App, page: Page| {
             let started = std::time::Instant::now();
-            while app.timing.is_some() || app.counting.is_some() {
+            while app.tasks.has(&TIME) || app.tasks.has(&COUNT) {
                 assert!(started.elapsed().as_secs() < 20, "{page:?}");
-                app.poll_views();
+                app.poll_tasks();
             }
         };
         app.state.page = Page::Lanes;
-        app.timing = Some(broken(&mut app));
+        app.ask(&TIME, |_| panic!("on purpose"));
         wait(&mut app, Page::Lanes);
         app.prepare_page();
-        assert!(app.timing.is_none(), "it is not tried again");
+        assert!(!app.tasks.has(&TIME), "it is not tried again");
         app.state.page = Page::Statistics;
-        app.counting =
-            Some(Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose")));
+        app.ask(&COUNT, |_| panic!("on purpose"));
         wait(&mut app, Page::Statistics);
         app.prepare_page();
-        assert!(app.counting.is_none(), "it is not tried again");
+        assert!(!app.tasks.has(&COUNT), "it is not tried again");
         let failed = app.state.document.as_ref().map(|document| document.failed.clone()).unwrap_or_default();
         assert_eq!(failed.values().collect::<Vec<_>>(), ["on purpose", "on purpose"]);
         if let Some(document) = &mut app.state.document {
             document.complete = true;
         }
         app.prepare_page();
-        assert!(app.counting.is_some(), "all anomalies are known: something has changed");
+        assert!(app.tasks.has(&COUNT), "all anomalies are known: something has changed");
     }
 }

@@ -2,14 +2,18 @@
 
 use super::App;
 use super::arrangement::Arrangement;
+use super::collecting::form::Field;
 use super::dialogs::{self, Purpose};
-use super::paths::{self, Opening, ResolvedPath};
+use super::load::{self, LOAD, Load};
+use super::panels::export_form;
+use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
 use super::state::{Document, Page, Source};
-use super::{load, recent, samples, watch};
+use super::watch::{WATCH, watch};
+use super::{recent, samples};
 use crate::checkers::ViolationName;
 use crate::history::Rules;
-use crate::jobs::{self, State as JobState};
+use crate::jobs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,29 +32,16 @@ impl App {
     /// Finds out, off the frame, where a path leads, to open it then.
     pub(super) fn look(&mut self, request: paths::Request) {
         self.state.looking = Some(request.path.clone());
-        let number = self.revision.advance();
-        self.looking = Some(paths::start(request, number, Arc::clone(&self.wake)));
+        self.ask(&LOOK, move |control| request.answer(control));
     }
 
     /// Opens what a path leads to: a history, or the table of several.
-    pub(super) fn poll_looked(&mut self) {
-        let Some(job) = &mut self.looking else { return };
-        let looked = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        if ended == JobState::Running && looked.is_none() {
-            return;
-        }
-        self.looking = None;
-        let path = self.state.looking.take().unwrap_or_default();
-        if let Some(looked) = looked {
-            self.remember(looked.remembered);
-            match looked.leads {
-                ResolvedPath::History(opening) => self.open_as(*opening),
-                ResolvedPath::Several(batch) => self.open_batch(*batch),
-                ResolvedPath::Nothing(text) => self.state.tell(true, text),
-            }
-        } else if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("{}: {text}", path.display()));
+    pub(super) fn open_looked(&mut self, looked: Lookup) {
+        self.remember(looked.remembered);
+        match looked.leads {
+            ResolvedPath::History(opening) => self.open_as(*opening),
+            ResolvedPath::Several(batch) => self.open_batch(*batch),
+            ResolvedPath::Nothing(text) => self.state.tell(true, text),
         }
     }
 
@@ -68,17 +59,6 @@ impl App {
         files.into_iter().for_each(|file| recent::remember(&mut self.state.recent, file));
         if let Some(place) = self.recent_place.clone() {
             self.write_quietly(place, recent::text(&self.state.recent));
-        }
-    }
-
-    /// Takes recent files that are gone off the list.
-    pub(super) fn poll_missing(&mut self) {
-        let Some(job) = &mut self.missing else { return };
-        for gone in job.poll() {
-            self.state.recent.retain(|file| !gone.contains(file));
-        }
-        if !job.is_running() {
-            self.missing = None;
         }
     }
 
@@ -113,45 +93,21 @@ impl App {
             Source::Bytes { name, .. } => name.clone(),
         };
         self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &load::levels()));
-        self.watching = match &source {
-            Source::File(path) => {
-                let number = self.revision.advance();
-                Some(watch::start(path.clone(), number, Arc::clone(&self.wake)))
-            }
-            Source::Sample(_) | Source::Bytes { .. } => None,
-        };
-        let number = self.revision.advance();
+        if let Source::File(path) = source.clone() {
+            self.start(&WATCH, move |control, outbox| watch(&path, control, outbox));
+        }
         let names = arrangement.as_ref().map(|arrangement| arrangement.hidden_transactions.clone()).unwrap_or_default();
         arrangement.into_iter().for_each(|arrangement| self.arrange(arrangement));
-        let order = load::Order { source, rules, names };
-        self.loading = Some(load::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
+        let (request, pool) = (Load { source, rules, names }, self.pool.clone());
+        self.start(&LOAD, move |control, outbox| request.run(&pool, control, outbox));
     }
 
     /// Stops all work on the open history and forgets it.
     pub(super) fn close(&mut self) {
-        self.loading = None;
-        self.looking = None;
+        self.tasks.close_history();
         self.state.looking = None;
-        self.drawing = None;
-        self.raw = None;
-        self.raw_line = None;
-        self.replaying = None;
-        self.telling = None;
-        self.running = None;
-        self.timing = None;
-        self.chaining = None;
-        self.counting = None;
-        self.arranging = None;
-        self.comparison = None;
-        self.sweeping = None;
-        self.gathering = None;
-        self.instances = None;
         jobs::discard(std::mem::take(&mut self.lanes));
-        self.listing = None;
-        self.asking = None;
-        self.watching = None;
         self.state.undo.clear();
-        self.finding = None;
         self.state.palette = None;
         self.state.places.clear();
         jobs::discard(std::mem::take(&mut self.pictures));
@@ -186,5 +142,29 @@ impl App {
         if let Some(document) = &mut self.state.document {
             document.wish = wish;
         }
+    }
+
+    /// Opens what was chosen in a dialog or dropped on the window.
+    pub(super) fn poll_files(&mut self, ctx: &egui::Context) {
+        self.state.waiting_for_dialog = self.dialogs.is_waiting();
+        match self.dialogs.update(ctx) {
+            Some((Purpose::Open | Purpose::OpenFolder, path)) => self.open_path(path),
+            Some((Purpose::Export(_), path)) => {
+                if let Some(form) = &mut self.state.export {
+                    form.path = path.display().to_string();
+                    form.kind = export_form::kind_of(&form.path).unwrap_or(form.kind);
+                }
+            }
+            Some((Purpose::Record, path)) => self.fill_in(Field::File, path.display().to_string()),
+            None => {}
+        }
+        let (dropped, hovering) =
+            ctx.input(|input| (input.raw.dropped_files.clone(), !input.raw.hovered_files.is_empty()));
+        self.state.drop_hint = hovering;
+        let mut files = dropped.into_iter();
+        let Some(first) = files.next() else { return };
+        let path = first.path().to_owned();
+        let others = files.map(|other| other.path().to_owned()).collect();
+        self.look(paths::Request { path, dropped: Some(first), others, wish: None });
     }
 }

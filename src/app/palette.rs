@@ -3,13 +3,12 @@
 use super::command::{Command, Request};
 use super::fuzzy;
 use super::sorting::going;
+use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::history::{History, KeyId, TransactionId};
-use crate::jobs::{Job, Revision, Wake};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Maximum number of things of one kind that are offered.
 const MAX: usize = 12;
@@ -126,18 +125,16 @@ impl Palette {
     }
 }
 
-/// Starts searching the history for the text.
-pub fn start(
-    text: String,
-    history: Arc<History>,
-    catalogue: Option<Arc<Catalogue>>,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Vec<Found>> {
-    Job::answer("find", revision, wake, move |control| Some(find(&text, &history, catalogue.as_deref(), control)))
-}
+/// Searching the history.
+pub(super) static FIND: Task<Vec<Found>> =
+    Task::new("find", Failure::Message("Finding ended unexpectedly"), |app, found| {
+        if let Some(palette) = &mut app.state.palette {
+            palette.add(found);
+        }
+    });
 
-fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {
+/// What of a history matches the text.
+pub(super) fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {
     let mut all = Vec::new();
     let anomalies = going(control, catalogue.into_iter().flat_map(|catalogue| &catalogue.entries));
     all.extend(best(anomalies.filter_map(|entry| {

@@ -5,10 +5,10 @@ use super::batch::Batch;
 use super::project::{self, Project, RestoreTarget};
 use super::recent;
 use super::state::{Banner, Source};
+use super::tasks::{End, Failure, Task};
 use crate::control::Control;
 use crate::formats::{self, Found};
 use crate::history::Rules;
-use crate::jobs::{Job, Revision, Wake};
 use egui::DroppedFileHandle;
 use std::path::{Path, PathBuf};
 
@@ -60,22 +60,36 @@ pub struct Lookup {
     pub remembered: Vec<PathBuf>,
 }
 
-/// Starts looking where a path leads. Sends nothing when cancelled.
-pub fn start(request: Request, revision: Revision, wake: Wake) -> Job<Lookup> {
-    Job::start("look", revision, wake, move |control, outbox| {
-        if let Some(leads) = look(&request, control) {
-            let opened = match &leads {
-                ResolvedPath::History(opening) => match &opening.source {
-                    Source::File(path) => Some(path.clone()),
-                    Source::Sample(_) | Source::Bytes { .. } => None,
-                },
-                ResolvedPath::Several(_) | ResolvedPath::Nothing(_) => None,
-            };
-            let named = request.others.iter().rev().cloned().chain(opened);
-            let remembered = named.filter(|path| path.exists()).map(|path| recent::full(&path)).collect();
-            outbox.send(Lookup { leads, remembered });
+/// Looking where a path leads; nothing comes when it is stopped.
+pub(super) static LOOK: Task<Lookup> = Task {
+    end: |app, end| {
+        let path = app.state.looking.take().unwrap_or_default();
+        if let End::Failed(cause) = end {
+            app.state.tell(true, format!("{}: {cause}", path.display()));
         }
+    },
+    ..Task::new("look", Failure::Silent, |app, looked| {
+        app.tasks.cancel(&LOOK);
+        app.state.looking = None;
+        app.open_looked(looked);
     })
+};
+
+impl Request {
+    /// Where the path leads, and what to remember.
+    pub(super) fn answer(&self, control: &Control) -> Option<Lookup> {
+        let leads = look(self, control)?;
+        let opened = match &leads {
+            ResolvedPath::History(opening) => match &opening.source {
+                Source::File(path) => Some(path.clone()),
+                Source::Sample(_) | Source::Bytes { .. } => None,
+            },
+            ResolvedPath::Several(_) | ResolvedPath::Nothing(_) => None,
+        };
+        let named = self.others.iter().rev().cloned().chain(opened);
+        let remembered = named.filter(|path| path.exists()).map(|path| recent::full(&path)).collect();
+        Some(Lookup { leads, remembered })
+    }
 }
 
 fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {

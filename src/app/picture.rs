@@ -1,6 +1,8 @@
 //! From a selected violation to a picture: minimize, explain, diagram, layout. Everything here runs off the frame.
 
+use super::App;
 use super::canvas::sketch::Sketch;
+use super::tasks::{Failure, Task};
 use crate::app::tree::Catalogue;
 use crate::audit;
 use crate::checkers::{Findings, Violation, ViolationId};
@@ -11,7 +13,6 @@ use crate::counterexample::{
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::export::{self, ComposeOptions, Evidence, Overrides, Part};
 use crate::history::{History, SessionId, TransactionId};
-use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -112,8 +113,8 @@ pub enum Material {
     Argument(Arc<Argument>),
 }
 
-/// The request.
-pub struct Order {
+/// The picture to make.
+pub struct Draw {
     /// The whole history.
     pub history: Arc<History>,
     /// The source of the picture.
@@ -128,26 +129,28 @@ pub struct Order {
     pub shows: Shows,
 }
 
-/// Starts making a picture. It comes as the job's only message, or never when the job is cancelled.
-pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> {
-    Job::start("draw", revision, wake, move |control, outbox| {
-        let argument = match order.material {
+/// Making a picture.
+pub(super) static DRAW: Task<Arc<Picture>> = Task {
+    end: |app, _| {
+        let Some(document) = &mut app.state.document else { return };
+        document.drawing = false;
+    },
+    ..Task::new("draw", Failure::Message("The picture could not be made"), App::show_picture)
+};
+
+impl Draw {
+    /// The picture; none if it is stopped.
+    pub(super) fn make(self, control: &Control) -> Option<Arc<Picture>> {
+        let argument = match self.material {
             Material::Argument(argument) => argument,
             Material::Violation(violation, catalogue) => {
-                Arc::new(argue(&order.history, &catalogue.findings, &violation, control))
+                Arc::new(argue(&self.history, &catalogue.findings, &violation, control))
             }
         };
-        if control.check().is_ok() {
-            outbox.send(Arc::new(draw(
-                argument,
-                &order.history,
-                order.kind,
-                order.expanded,
-                order.hidden,
-                order.shows,
-            )));
-        }
-    })
+        control.check().ok()?;
+        let picture = draw(argument, &self.history, self.kind, self.expanded, self.hidden, self.shows);
+        Some(Arc::new(picture))
+    }
 }
 
 /// Minimizes a violation and explains it.

@@ -2,63 +2,69 @@
 
 use super::samples;
 use super::state::{RawLines, Source};
+use super::tasks::{Failure, Task};
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::formats;
 use crate::history::{History, OperationId, Spot};
-use crate::jobs::{Job, Revision, Wake};
-use std::sync::Arc;
 
 /// Maximum number of lines fetched for one violation.
 const MAX_LINES: usize = 60;
 
-/// Fetches the lines of `operations` (of the whole history) for the violation `of`.
-pub fn start(
-    history: Arc<History>,
-    source: Source,
+/// Fetching the lines of the selected violation.
+pub(super) static LINES: Task<RawLines> = Task {
+    shows_progress: false,
+    ..Task::new("raw lines", Failure::Silent, |app, lines| {
+        let Some(document) = &mut app.state.document else { return };
+        document.raw = lines;
+    })
+};
+
+/// Fetching the text from which the operation shown in the history browser was read.
+pub(super) static LINE: Task<String> = Task {
+    shows_progress: false,
+    ..Task::new("raw line", Failure::Silent, |app, line| {
+        let Some(document) = &mut app.state.document else { return };
+        if let Some((_, text)) = &mut document.browser.operation {
+            *text = Some(line);
+        }
+    })
+};
+
+/// The lines of `operations` (of the whole history), for the violation `of`.
+pub(super) fn lines(
+    history: &History,
+    source: &Source,
     of: ViolationId,
     operations: Vec<OperationId>,
-    revision: Revision,
-    wake: Wake,
-) -> Job<RawLines> {
-    Job::start("raw lines", revision, wake, move |control, outbox| {
-        let mut places: Vec<(u32, OperationId)> = operations
-            .into_iter()
-            .map(|operation| (history.line_of(operation), operation))
-            .filter(|(line, _)| *line > 0)
-            .collect();
-        places.sort_unstable();
-        places.dedup();
-        places.truncate(MAX_LINES);
-        let mut raw = RawLines { of: Some(of), ..RawLines::default() };
-        let all: Vec<OperationId> = places.iter().map(|(_, operation)| *operation).collect();
-        for ((line, operation), text) in places.into_iter().zip(texts_at(&source, &history, &all, control)) {
-            match text {
-                Ok(text) => raw.lines.push((operation, line, text)),
-                Err(error) => {
-                    raw.error = Some(error);
-                    break;
-                }
+    control: &Control,
+) -> Option<RawLines> {
+    let mut places: Vec<(u32, OperationId)> = operations
+        .into_iter()
+        .map(|operation| (history.line_of(operation), operation))
+        .filter(|(line, _)| *line > 0)
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places.truncate(MAX_LINES);
+    let mut raw = RawLines { of: Some(of), ..RawLines::default() };
+    let all: Vec<OperationId> = places.iter().map(|(_, operation)| *operation).collect();
+    for ((line, operation), text) in places.into_iter().zip(texts_at(source, history, &all, control)) {
+        match text {
+            Ok(text) => raw.lines.push((operation, line, text)),
+            Err(error) => {
+                raw.error = Some(error);
+                break;
             }
         }
-        if control.check().is_ok() {
-            outbox.send(raw);
-        }
-    })
+    }
+    control.check().ok().map(|()| raw)
 }
 
-/// Fetches the text from which one operation was read.
-pub fn start_one(
-    history: Arc<History>,
-    source: Source,
-    operation: OperationId,
-    revision: Revision,
-    wake: Wake,
-) -> Job<String> {
-    Job::start("raw line", revision, wake, move |control, outbox| {
-        let texts = texts_at(&source, &history, &[operation], control);
-        texts.into_iter().for_each(|text| outbox.send(text.unwrap_or_else(|error| error)));
-    })
+/// The text from which an operation was read, or why there is none.
+pub(super) fn line(history: &History, source: &Source, operation: OperationId, control: &Control) -> Option<String> {
+    let text = texts_at(source, history, &[operation], control).into_iter().next()?;
+    Some(text.unwrap_or_else(|error| error))
 }
 
 /// The text from which each operation was read, in one pass over the file; for those without one, why.

@@ -1,6 +1,7 @@
 //! The files opened before, kept in a small text file: a path per line, newest first.
 
-use crate::jobs::{Job, Revision, Wake};
+use super::App;
+use super::tasks::{Failure, Task};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of files remembered.
@@ -15,18 +16,25 @@ pub fn place() -> Option<PathBuf> {
     Some(folder.join("isoscope").join("recent.txt"))
 }
 
-/// Reads the list; files that are gone are still in it, see [`start`].
+/// Reads the list; files that are gone are still in it, see [`MISSING`].
 pub fn load(place: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(place).unwrap_or_default();
     text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).take(MAX).collect()
 }
 
-/// Starts checking which files of a list are gone, on a thread of its own, because a missing disk may take its time to
-/// answer.
-pub fn start(list: Vec<PathBuf>, revision: Revision, wake: Wake) -> Job<Vec<PathBuf>> {
-    Job::start("recent", revision, wake, move |_, outbox| {
-        outbox.send(list.into_iter().filter(|path| !path.exists()).collect());
-    })
+/// Finding out which of the files are gone. A missing disk may take its time to answer.
+pub(super) static MISSING: Task<Vec<PathBuf>> = Task {
+    is_of_history: false,
+    shows_progress: false,
+    ..Task::new("recent", Failure::Silent, |app, gone| app.state.recent.retain(|file| !gone.contains(file)))
+};
+
+impl App {
+    /// Takes files that are gone off the list.
+    pub(super) fn check_recent(&mut self) {
+        let list = self.state.recent.clone();
+        self.ask(&MISSING, |_| Some(list.into_iter().filter(|path| !path.exists()).collect()));
+    }
 }
 
 /// The path by which a file is remembered.
@@ -64,16 +72,17 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_gone_are_told() {
+    fn files_that_are_gone_leave_the_list() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let here = folder.path().join("here");
         std::fs::write(&here, "").expect("the folder is writable");
         let gone = folder.path().join("gone");
-        let mut job = start(vec![here, gone.clone()], Revision::default(), std::sync::Arc::new(|| ()));
-        let mut told = Vec::new();
-        while job.is_running() {
-            told.extend(job.poll());
+        let mut app = App::new(None);
+        app.state.recent = vec![here.clone(), gone];
+        app.check_recent();
+        while app.tasks.has(&MISSING) {
+            app.poll_tasks();
         }
-        assert_eq!(told, [vec![gone]]);
+        assert_eq!(app.state.recent, [here]);
     }
 }

@@ -1,11 +1,10 @@
 //! Stepping through the operations of a counterexample.
 
 use super::App;
-use super::picture::Argument;
 use super::state::{Attention, Page};
+use super::tasks::{Failure, Task};
 use crate::checkers::ViolationId;
 use crate::counterexample::replay::{self, Action, Run};
-use crate::jobs::{Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
 /// A run that is stepped through.
@@ -21,15 +20,14 @@ pub struct RunView {
     pub scroll: bool,
 }
 
-/// Makes the run of a counterexample.
-fn start(argument: Arc<Argument>, revision: Revision, wake: Wake) -> Job<Arc<Run>> {
-    Job::start("replay", revision, wake, move |control, outbox| {
-        let run = replay::run(&argument.counterexample, control);
-        if control.check().is_ok() {
-            outbox.send(Arc::new(run));
+/// Making the run of a counterexample.
+pub(super) static REPLAY: Task<Arc<Run>> =
+    Task::new("replay", Failure::Message("The replay could not be made"), |app, run| {
+        if let Some(view) = app.state.document.as_mut().and_then(|document| document.run.as_mut()) {
+            view.run = Some(run);
+            app.go_to_replay_step(0, true);
         }
-    })
-}
+    });
 
 impl App {
     /// Opens or closes the replay of the selected anomaly.
@@ -37,7 +35,7 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         document.playing = None;
         if document.run.take().is_some() {
-            self.running = None;
+            self.tasks.cancel(&REPLAY);
             return;
         }
         document.run = Some(RunView { of: None, run: None, step: 0, scroll: true });
@@ -53,26 +51,10 @@ impl App {
         let Some(view) = &mut document.run else { return };
         let Some(argument) = argument.filter(|argument| view.of != Some(argument.id)) else { return };
         *view = RunView { of: Some(argument.id), run: None, step: 0, scroll: true };
-        let number = self.revision.advance();
-        self.running = Some(start(argument, number, Arc::clone(&self.wake)));
-    }
-
-    /// Takes in the run that was made.
-    pub(super) fn poll_run(&mut self) {
-        let Some(job) = &mut self.running else { return };
-        let run = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        if ended != JobState::Running {
-            self.running = None;
-        }
-        let view = self.state.document.as_mut().and_then(|document| document.run.as_mut());
-        if let (Some(view), Some(run)) = (view, run) {
-            view.run = Some(run);
-            self.go_to_replay_step(0, true);
-        }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The replay could not be made: {text}"));
-        }
+        self.ask(&REPLAY, move |control| {
+            let run = replay::run(&argument.counterexample, control);
+            control.check().ok().map(|()| Arc::new(run))
+        });
     }
 
     /// If a replay is visible, goes one step further or back. Returns whether it is.

@@ -3,17 +3,21 @@
 use super::App;
 use super::grouping::GroupBy;
 use super::notes::Note;
-use super::picture::{self, LayoutKind, Material, Order};
+use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::playback::Stage;
+use super::raw::{self, LINES};
 use super::state::{Attention, Page};
-use super::tree::{self, Made, Tree};
+use super::tree::{Catalogue, MAKE, Made, Tree};
 use crate::checkers::ViolationId;
 use crate::control::Control;
-use crate::jobs::State as JobState;
+use crate::counterexample::involved_operations;
+use crate::jobs;
 use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Pictures kept for going back and forth.
+const KEPT_PICTURES: usize = 48;
 /// Up to this many anomalies, the list is built at once: in a few milliseconds at worst.
 const FEW: usize = 1000;
 
@@ -26,32 +30,14 @@ impl App {
         let Some(wanted) = document.tree.take_wanted() else { return };
         let notes = &document.notes;
         if catalogue.entries.len() <= FEW {
-            self.arranging = None;
+            self.tasks.cancel(&MAKE);
             if let Ok(made) = Made::new(&wanted, catalogue, notes, &Control::new()) {
                 document.scroll_to_selected |= document.tree.settle(Arc::new(made));
             }
             return;
         }
-        let number = self.revision.advance();
-        self.arranging = Some(tree::start(wanted, catalogue, notes.clone(), number, Arc::clone(&self.wake)));
-    }
-
-    /// Takes in the lines that a job has made.
-    pub(super) fn poll_list(&mut self) {
-        let Some(job) = &mut self.arranging else { return };
-        let made = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        let Some(document) = &mut self.state.document else { return };
-        if let Some(made) = made {
-            document.scroll_to_selected |= document.tree.settle(made);
-        }
-        if ended != JobState::Running {
-            self.arranging = None;
-            document.tree.give_up();
-        }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The anomalies could not be listed: {text}"));
-        }
+        let notes = notes.clone();
+        self.ask(&MAKE, move |control| Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new));
     }
 
     pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree)) {
@@ -145,7 +131,7 @@ impl App {
             self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
         let kept = kept.filter(|picture| picture.hidden == document.hidden && picture.shows == shows);
         if let Some(picture) = kept {
-            self.drawing = None;
+            self.tasks.cancel(&DRAW);
             self.show_picture(picture);
             return;
         }
@@ -164,11 +150,10 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = document.history.clone() else { return };
         document.drawing = true;
-        let number = self.revision.advance();
-        self.revision_of_drawing = number;
         let shows = document.shows(self.state.alternatives);
-        let order = Order { history, material, kind, expanded, hidden: document.hidden.clone(), shows };
-        self.drawing = Some(picture::start(order, number, Arc::clone(&self.wake)));
+        let hidden = document.hidden.clone();
+        let picture = Draw { history, material, kind, expanded, hidden, shows };
+        self.ask(&DRAW, move |control| picture.make(control));
     }
 
     /// Draws the same argument differently.
@@ -182,6 +167,93 @@ impl App {
         {
             let material = Material::Violation(Box::new(violation.clone()), Arc::clone(catalogue));
             self.order(material, None);
+        }
+    }
+
+    /// Shows new findings; the selection stays with its violation, whose number may have changed.
+    pub(super) fn show_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
+        let Some(document) = &mut self.state.document else { return };
+        let before = document.catalogue.take();
+        let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
+        if let Some(before) = &before {
+            // Numbers may have been reassigned: what is stored by number is kept only if it means the same.
+            let same = |id| before.violation(id) == catalogue.violation(id);
+            let n = self.pictures.len();
+            self.pictures.retain(|picture| same(picture.argument.id));
+            if self.pictures.len() < n {
+                self.state.places.clear();
+            }
+            document.group_asked = None;
+            jobs::replace(&mut document.group, None);
+        }
+        document.tree.catalogue_changed();
+        document.catalogue = Some(Arc::clone(&catalogue));
+        document.complete = complete;
+        // Ids number what is listed: in the end, all.
+        let wished = document.wish.find(&catalogue).filter(|_| catalogue.findings.is_counted());
+        let is_wished = wished.is_some();
+        if is_wished {
+            document.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
+            (document.wish.identity, document.wish.id) = (None, None);
+        }
+        let lost = complete && !is_wished && !document.wish.quiet;
+        let lost = document.wish.id.take_if(|_| lost);
+        if complete {
+            (document.wish.identity, document.wish.id) = (None, None);
+        }
+        let wanted = match selected {
+            _ if is_wished => wished,
+            // Its number may have changed, its identity has not.
+            Some((old, _)) if before.as_ref().and_then(|before| before.violation(old)) == catalogue.violation(old) => {
+                Some(old)
+            }
+            Some((_, identity)) => catalogue.of_identity(&identity).or(catalogue.first()),
+            None => catalogue.first(),
+        };
+        match wanted {
+            Some(id) if document.selected != Some(id) => {
+                let page = self.state.page;
+                self.select(id, is_wished);
+                self.state.page = page;
+            }
+            Some(id) => document.tree.reveal(id, &catalogue),
+            None => document.selected = None,
+        }
+        match lost.map(|name| (name.id().filter(|id| catalogue.is_counted(*id)), name)) {
+            Some((Some(id), _)) => self.show_instance(id),
+            Some((None, name)) => self.state.tell(true, format!("There is no anomaly {name} in this history")),
+            None => {}
+        }
+        jobs::discard(before);
+    }
+
+    /// Shows a picture on the canvas and requests its raw lines.
+    pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
+        let same = |kept: &Arc<Picture>| {
+            (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden, &kept.shows)
+                == (picture.argument.id, picture.kind, &picture.expanded, &picture.hidden, &picture.shows)
+        };
+        self.pictures.retain(|kept| !same(kept));
+        self.pictures.push_back(Arc::clone(&picture));
+        if self.pictures.len() > KEPT_PICTURES {
+            jobs::discard(self.pictures.pop_front());
+        }
+        let Some(document) = &mut self.state.document else { return };
+        if document.selected != Some(picture.argument.id) {
+            return;
+        }
+        document.drawing = false;
+        document.evidence = Some(picture.expanded.clone());
+        let example = &picture.argument.counterexample;
+        let operations = involved_operations(&example.violation);
+        let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
+        jobs::replace(&mut document.picture, Some(Arc::clone(&picture)));
+        if document.raw.of != document.selected
+            && let Some(history) = document.history.clone()
+        {
+            let source = document.source.clone();
+            let of = picture.argument.id;
+            self.ask(&LINES, move |control| raw::lines(&history, &source, of, whole, control));
         }
     }
 
@@ -228,7 +300,6 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::super::state::{Document, Source};
-    use super::super::tree::Catalogue;
     use super::*;
     use crate::checkers::{Findings, LevelSet, Pattern, Proof, Violation};
     use crate::history::{Rules, TransactionId};
@@ -267,9 +338,9 @@ mod tests {
 
     fn wait(app: &mut App) {
         let started = Instant::now();
-        while app.arranging.is_some() {
+        while app.tasks.has(&MAKE) {
             assert!(started.elapsed() < Duration::from_secs(20));
-            app.poll_list();
+            app.poll_tasks();
         }
     }
 
@@ -277,7 +348,7 @@ mod tests {
     fn few_anomalies_are_listed_at_once() {
         let mut app = with_anomalies(FEW as u32);
         app.prepare_list();
-        assert!(app.arranging.is_none() && n_listed(&app) == FEW);
+        assert!(!app.tasks.has(&MAKE) && n_listed(&app) == FEW);
     }
 
     #[test]

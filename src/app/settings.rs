@@ -2,6 +2,7 @@
 
 use super::App;
 use super::arrangement::{layout_of, layout_word};
+use super::collecting::COLLECT;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -63,9 +64,9 @@ impl App {
             true_time: self.state.true_time,
             all_lanes: self.state.all_lanes,
             // What is being typed is not saved, only what was used.
-            collect: match self.collecting {
-                Some(_) => self.state.collect.form.kept(),
-                None => self.settings.collect.clone(),
+            collect: match self.tasks.has(&COLLECT) {
+                true => self.state.collect.form.kept(),
+                false => self.settings.collect.clone(),
             },
         };
         if now == self.settings {

@@ -101,10 +101,10 @@ impl App {
         }
         document.browser.operation = Some((operation, None));
         self.ask_for_key(Wanted::Key(history.operation(operation).key));
-        let Some(document) = &mut self.state.document else { return };
+        let Some(document) = &self.state.document else { return };
         if history.spot_of(operation).is_some() {
-            let (number, source) = (self.revision.advance(), document.source.clone());
-            self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
+            let source = document.source.clone();
+            self.ask(&raw::LINE, move |control| raw::line(&history, &source, operation, control));
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The selected checkers on generated histories while one parameter grows: how their times and memory grow with it, as
 //! the papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
-use super::checker_comparison::{Run, measure};
+use super::checker_comparison::{FAILED, Run, measure};
+use super::tasks::Task;
 use super::verdict_summary::Conclusion;
 use crate::checkers::Checker;
 use crate::control::Control;
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::generate::{Generation, Length, Model, Workload};
-use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use crate::jobs::{Outbox, Pool};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -230,22 +231,33 @@ pub enum Message {
     Failed(String),
 }
 
-/// Generates a history for each value and runs the checkers on it, one after another.
-pub fn start(
-    generations: Vec<(u64, Generation)>,
-    checkers: Vec<Checker>,
-    pool: Pool,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Message> {
-    Job::start("sweep", revision, wake, move |control, outbox| {
-        for (value, generation) in generations {
-            if let Err(text) = at_value(value, &generation, &checkers, (&pool, control), outbox) {
-                outbox.send(Message::Failed(text));
-                return;
-            }
+/// Running checkers on generated histories.
+pub(super) static SWEEP: Task<Message> = Task {
+    end: |app, _| app.no_checker_runs(),
+    ..Task::new("sweep", FAILED, |app, message| {
+        let Some(comparison) = app.comparison_mut() else { return };
+        match message {
+            Message::Begun(value, checker) => comparison.running = Some((checker, Some(value))),
+            Message::Ended(point) => comparison.sweep.points.push(*point),
+            Message::Failed(text) => comparison.sweep.error = Some(text),
         }
     })
+};
+
+/// Generates a history for each value and runs the checkers on it, one after another.
+pub(super) fn run_all(
+    generations: Vec<(u64, Generation)>,
+    checkers: &[Checker],
+    pool: &Pool,
+    control: &Control,
+    outbox: &Outbox<Message>,
+) {
+    for (value, generation) in generations {
+        if let Err(text) = at_value(value, &generation, checkers, (pool, control), outbox) {
+            outbox.send(Message::Failed(text));
+            return;
+        }
+    }
 }
 
 fn at_value(

@@ -4,10 +4,11 @@
 //! file. What the selected anomaly forces against that order is reported separately, to be drawn over it.
 
 use super::sorting::{going, sort_by};
+use super::state::Page;
+use super::tasks::{Failure, Task};
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value, as_typed};
-use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Glance, Relation, Resolution, Standing};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -75,27 +76,34 @@ pub struct Question {
     pub violation: Option<Violation>,
 }
 
-/// Starts computing; the message is the chain, or that there is no such key.
-pub fn start(question: Question, revision: Revision, wake: Wake) -> Job<Result<Arc<Chain>, String>> {
-    Job::start("versions", revision, wake, move |control, outbox| {
-        let history = &question.history;
-        let key = match &question.wanted {
-            Wanted::Key(key) => Some(*key),
+/// Finding out the versions of a key, or that there is no such key.
+pub(super) static CHAIN: Task<Result<Arc<Chain>, String>> =
+    Task::new("versions", Failure::Page(Page::Key), |app, answer| {
+        let Some(view) = app.state.document.as_mut().and_then(|document| document.key.as_mut()) else { return };
+        match answer {
+            Ok(chain) => view.chain = Some(chain),
+            Err(text) => view.error = Some(text),
+        }
+    });
+
+impl Question {
+    /// The chain, or that there is no such key; nothing if it is stopped.
+    pub(super) fn answer(&self, control: &Control) -> Option<Result<Arc<Chain>, String>> {
+        let history = &self.history;
+        let key = match &self.wanted {
+            Wanted::Key(key) => *key,
             Wanted::Named(name) => {
                 let is_called = |key: &KeyId| as_typed(&history.key_name(*key)) == as_typed(name);
-                going(control, (0..history.n_keys()).map(KeyId::new)).find(is_called)
+                match going(control, (0..history.n_keys()).map(KeyId::new)).find(is_called) {
+                    Some(key) => key,
+                    None if control.check().is_err() => return None,
+                    None => return Some(Err(format!("There is no key called {name}."))),
+                }
             }
         };
-        let answer = match (key, &question.wanted) {
-            (Some(key), _) => Chain::new(history, &question.resolution, key, question.violation.as_ref(), control),
-            (None, _) if control.check().is_err() => return,
-            (None, Wanted::Named(name)) => return outbox.send(Err(format!("There is no key called {name}."))),
-            (None, Wanted::Key(_)) => return,
-        };
-        if let Ok(chain) = answer {
-            outbox.send(Ok(Arc::new(chain)));
-        }
-    })
+        let chain = Chain::new(history, &self.resolution, key, self.violation.as_ref(), control);
+        Some(Ok(Arc::new(chain.ok()?)))
+    }
 }
 
 impl Chain {

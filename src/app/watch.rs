@@ -1,8 +1,10 @@
 //! Noticing that the open file has changed on disk. A thread checks its time and size now and then, so that no frame
 //! has to; this costs nothing if nothing changes.
 
-use crate::jobs::{Job, Revision, Wake};
-use std::path::{Path, PathBuf};
+use super::tasks::{Failure, Task};
+use crate::control::Control;
+use crate::jobs::Outbox;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// How often the file is checked.
@@ -18,30 +20,39 @@ fn state(path: &Path) -> State {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Starts watching. A message comes when the file has changed and then stayed the same for a while; never for a folder.
-pub fn start(path: PathBuf, revision: Revision, wake: Wake) -> Job<()> {
-    Job::start("watch", revision, wake, move |control, outbox| {
-        if !path.is_file() {
-            return;
-        }
-        let mut known = state(&path);
-        let mut moving = None;
-        loop {
-            let mut slept = Duration::ZERO;
-            while slept < EVERY {
-                std::thread::sleep(NAP);
-                slept += NAP;
-                if control.check().is_err() {
-                    return;
-                }
-            }
-            let now = state(&path);
-            // Waits for a file that is still being written, or is gone for a moment.
-            if now.is_some() && now != known && moving == Some(now) {
-                known = now;
-                outbox.send(());
-            }
-            moving = Some(now);
+/// Watching the open file, which is read again when it has changed, unless it is being read.
+pub(super) static WATCH: Task<()> = Task {
+    shows_progress: false,
+    ..Task::new("watch", Failure::Silent, |app, ()| {
+        if app.state.document.as_ref().is_some_and(|document| !document.is_busy()) {
+            app.reload();
+            app.state.tell(false, "The file has changed and is read again");
         }
     })
+};
+
+/// Watches. A message comes when the file has changed and then stayed the same for a while; never for a folder.
+pub(super) fn watch(path: &Path, control: &Control, outbox: &Outbox<()>) {
+    if !path.is_file() {
+        return;
+    }
+    let mut known = state(path);
+    let mut moving = None;
+    loop {
+        let mut slept = Duration::ZERO;
+        while slept < EVERY {
+            std::thread::sleep(NAP);
+            slept += NAP;
+            if control.check().is_err() {
+                return;
+            }
+        }
+        let now = state(path);
+        // Waits for a file that is still being written, or is gone for a moment.
+        if now.is_some() && now != known && moving == Some(now) {
+            known = now;
+            outbox.send(());
+        }
+        moving = Some(now);
+    }
 }

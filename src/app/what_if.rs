@@ -4,13 +4,13 @@
 //! nothing about the levels.
 
 use super::App;
+use super::tasks::{Failure, Task};
 use crate::audit;
 use crate::checkers::{Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId, TransactionSet};
-use crate::jobs::{self, Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::jobs::{self, Outbox};
 use crate::relations::{Resolution, Source};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Maximum number of answers kept.
@@ -49,21 +49,21 @@ pub enum Message {
     Done(Sum),
 }
 
-/// Starts checking a part.
-pub fn start(
-    history: Arc<History>,
-    resolution: Arc<Resolution>,
-    keep: TransactionSet,
-    levels: Vec<Level>,
-    pool: Pool,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Message> {
-    Job::start("what if", revision, wake, move |control, outbox| {
-        // An interrupt means that the answer is no longer wanted.
-        let _ = pool.install(|| check(&history, &resolution, &keep, levels, control, outbox));
-    })
-}
+/// Checking a part.
+pub(super) static CHECK_PART: Task<Message> =
+    Task::new("what if", Failure::Message("The part could not be checked"), |app, message| {
+        let what_if = app.state.document.as_mut().and_then(|document| document.what_if.first_mut());
+        let Some(what_if) = what_if else { return };
+        match message {
+            Message::Level(result) => {
+                let slot = what_if.levels.iter_mut().find(|(level, _)| *level == result.level);
+                if let Some((_, slot)) = slot {
+                    *slot = Some(result.verdict);
+                }
+            }
+            Message::Done(sum) => what_if.sum = Some(sum),
+        }
+    });
 
 fn check(
     history: &History,
@@ -144,45 +144,20 @@ impl App {
         gone.extend(kept.drain(KEPT.min(kept.len())..));
         document.what_if = kept;
         jobs::discard(gone);
-        let number = self.revision.advance();
-        let (pool, wake) = (self.pool.clone(), Arc::clone(&self.wake));
-        self.asking = Some(start(history, resolution, keep, levels, pool, number, wake));
+        let pool = self.pool.clone();
+        self.start(&CHECK_PART, move |control, outbox| {
+            // An interrupt means that the answer is no longer wanted.
+            let _ = pool.install(|| check(&history, &resolution, &keep, levels, control, outbox));
+        });
     }
 
     /// Stops checking a part; returns whether there was one.
     pub(super) fn stop_asking(&mut self) -> bool {
-        let any = self.asking.take().is_some();
+        let any = self.tasks.cancel(&CHECK_PART);
         if let Some(document) = self.state.document.as_mut().filter(|_| any) {
             document.what_if.retain(|what_if| what_if.sum.is_some());
         }
         any
-    }
-
-    /// Takes in what is known of the part that is being checked.
-    pub(super) fn poll_what_if(&mut self) {
-        let Some(job) = &mut self.asking else { return };
-        let messages = job.poll();
-        let ended = job.state().clone();
-        let what_if = self.state.document.as_mut().and_then(|document| document.what_if.first_mut());
-        if let Some(what_if) = what_if {
-            for message in messages {
-                match message {
-                    Message::Level(result) => {
-                        let slot = what_if.levels.iter_mut().find(|(level, _)| *level == result.level);
-                        if let Some((_, slot)) = slot {
-                            *slot = Some(result.verdict);
-                        }
-                    }
-                    Message::Done(sum) => what_if.sum = Some(sum),
-                }
-            }
-        }
-        if ended != JobState::Running {
-            self.asking = None;
-        }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The part could not be checked: {text}"));
-        }
     }
 
     /// Adds transactions of the whole history to the selection, or removes them.

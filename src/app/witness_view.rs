@@ -1,12 +1,13 @@
 //! Showing the order that explains every read at a satisfied level.
 
 use super::App;
-use super::state::{Document, OrderView, Page};
-use crate::checkers::{Level, LevelResult, Verdict, Witness};
+use super::state::{OrderView, Page};
+use super::tasks::{Failure, Task};
+use crate::checkers::{Level, Verdict, Witness};
 use crate::control::Control;
 use crate::counterexample::replay::{Replay, Told};
-use crate::history::{History, OperationId};
-use crate::jobs::{self, Job, Revision, State as JobState, Wake};
+use crate::history::OperationId;
+use crate::jobs;
 use std::sync::Arc;
 
 /// What an order says about the operations of a step, in program order.
@@ -15,15 +16,17 @@ pub type Rows = Arc<Vec<(OperationId, Told)>>;
 /// Up to this many operations are handled at once.
 const FEW: usize = 200;
 
-/// Makes a run of the witness of a level; nothing comes if it has none that can be run.
-pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
-    Job::start("order", revision, wake, move |control, outbox| {
-        let Verdict::Satisfied(witness) = &result.verdict else { return };
-        if let Ok(Some(replay)) = Replay::new(&history, witness, control) {
-            outbox.send(Arc::new(replay));
-        }
-    })
-}
+/// Running the witness of a level; nothing comes if it has none that can be run.
+static RUN_WITNESS: Task<Arc<Replay>> = Task::new("order", Failure::Page(Page::Order), |app, replay| {
+    let Some(order) = app.state.document.as_mut().and_then(|document| document.order.as_mut()) else { return };
+    jobs::replace(&mut order.replay, Some(replay));
+});
+
+/// Finding out what an order says about the operations of a step.
+static TELL: Task<Rows> = Task::new("rows", Failure::Page(Page::Order), |app, rows| {
+    let Some(order) = app.state.document.as_mut().and_then(|document| document.order.as_mut()) else { return };
+    jobs::replace(&mut order.rows, Some(rows));
+});
 
 impl App {
     /// Shows the previous order, else that of the strongest satisfied level.
@@ -53,8 +56,10 @@ impl App {
         let view = OrderView { level, replay: None, none, step: 0, scroll: true, asked: None, rows: None };
         jobs::replace(&mut document.order, Some(view));
         if none.is_none() {
-            let number = self.revision.advance();
-            self.replaying = Some(start(history, result, number, Arc::clone(&self.wake)));
+            self.ask(&RUN_WITNESS, move |control| {
+                let Verdict::Satisfied(witness) = &result.verdict else { return None };
+                Replay::new(&history, witness, control).ok()?.map(Arc::new)
+            });
         }
     }
 
@@ -76,48 +81,12 @@ impl App {
         let Some(replay) = order.replay.as_ref().filter(|_| order.asked != Some(order.step)) else { return };
         order.asked = Some(order.step);
         jobs::replace(&mut order.rows, None);
-        self.telling = None;
+        self.tasks.cancel(&TELL);
         if replay.n_rows(history, order.step) <= FEW {
             order.rows = replay.rows(history, order.step, &Control::new()).ok().map(Arc::new);
             return;
         }
         let (history, replay, step) = (Arc::clone(history), Arc::clone(replay), order.step);
-        let number = self.revision.advance();
-        self.telling = Some(Job::start("rows", number, Arc::clone(&self.wake), move |control, outbox| {
-            if let Ok(rows) = replay.rows(&history, step, control) {
-                outbox.send(Arc::new(rows));
-            }
-        }));
-    }
-
-    /// Takes in the run that was made, and what it says of a long transaction.
-    pub(super) fn poll_order(&mut self) {
-        if let Some(job) = &mut self.telling {
-            let rows = job.poll().into_iter().last();
-            let ended = job.state().clone();
-            let order = self.state.document.as_mut().and_then(|document| document.order.as_mut());
-            if let (Some(order), Some(rows)) = (order, rows) {
-                jobs::replace(&mut order.rows, Some(rows));
-            }
-            if ended != JobState::Running {
-                self.telling = None;
-            }
-            if let JobState::Failed(text) = ended {
-                self.fail(Page::Order, text);
-            }
-        }
-        let Some(job) = &mut self.replaying else { return };
-        let replay = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        let order = self.state.document.as_mut().and_then(|document: &mut Document| document.order.as_mut());
-        if let (Some(order), Some(replay)) = (order, replay) {
-            jobs::replace(&mut order.replay, Some(replay));
-        }
-        if ended != JobState::Running {
-            self.replaying = None;
-        }
-        if let JobState::Failed(text) = ended {
-            self.fail(Page::Order, text);
-        }
+        self.ask(&TELL, move |control| replay.rows(&history, step, control).ok().map(Arc::new));
     }
 }

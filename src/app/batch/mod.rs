@@ -2,17 +2,17 @@
 
 mod work;
 
-pub use work::{Message, start};
+pub(super) use work::CHECK_FOLDER;
 
 use super::App;
 use super::verdict_summary::Conclusion;
 use crate::checkers::{Level, Pattern};
 use crate::formats::Found;
-use crate::jobs::{self, State as JobState};
+use crate::jobs;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use work::check_all;
 
 /// The state of one history.
 #[derive(Clone, Debug)]
@@ -315,30 +315,11 @@ impl App {
             Outcome::Failed(_) => PathBuf::new(),
             _ => row.path.clone(),
         });
-        let number = self.revision.advance();
-        self.batching = Some(start(paths.collect(), self.pool.clone(), number, Arc::clone(&self.wake)));
+        let (paths, pool): (Vec<PathBuf>, _) = (paths.collect(), self.pool.clone());
+        self.start(&CHECK_FOLDER, move |control, outbox| pool.install(|| check_all(&paths, control, outbox)));
         jobs::replace(&mut self.state.batch, Some(batch));
         self.state.show_batch = true;
         self.state.show_collect = false;
-    }
-
-    /// Takes in how histories of the folder went.
-    pub(super) fn poll_batch(&mut self) {
-        let Some(job) = &mut self.batching else { return };
-        let messages = job.poll();
-        let ended = job.state().clone();
-        if let Some(batch) = &mut self.state.batch {
-            for Message::Row(place, outcome) in messages {
-                batch.settle(place, outcome);
-            }
-            batch.done = ended != JobState::Running;
-        }
-        if ended != JobState::Running {
-            self.batching = None;
-        }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The batch ended unexpectedly: {text}"));
-        }
     }
 }
 

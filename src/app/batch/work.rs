@@ -1,6 +1,7 @@
 //! Checking the histories of a folder, one after the other.
 
 use super::{Checked, Outcome, Signature};
+use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Violation};
@@ -8,7 +9,7 @@ use crate::control::Control;
 use crate::counterexample::signature;
 use crate::formats;
 use crate::history::History;
-use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use crate::jobs::Outbox;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -19,21 +20,17 @@ const MINIMIZING: Duration = Duration::from_secs(5);
 /// Instances looked at to find the smallest of each pattern.
 const INSTANCES: usize = 20;
 
-/// Messages sent while a folder is checked.
-#[derive(Debug)]
-pub enum Message {
-    /// The result of the history at an index.
-    Row(usize, Outcome),
-}
-
-/// Starts checking the given histories, one after the other, with all threads of the pool.
-pub fn start(found: Vec<PathBuf>, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
-    Job::start("batch", revision, wake, move |control, outbox| {
-        pool.install(|| check_all(&found, control, outbox));
+/// Checking the histories of a folder; the messages are the results, each with the index of its history.
+pub(in crate::app) static CHECK_FOLDER: Task<(usize, Outcome)> = Task {
+    is_of_history: false,
+    end: |app, _| app.with_batch(|batch| batch.done = true),
+    ..Task::new("batch", Failure::Message("The batch ended unexpectedly"), |app, (place, outcome)| {
+        app.with_batch(|batch| batch.settle(place, outcome));
     })
-}
+};
 
-fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<Message>) {
+/// Checks the given histories, one after the other.
+pub(super) fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<(usize, Outcome)>) {
     control.phase("checking histories", paths.len() as u64);
     for (place, path) in paths.iter().enumerate() {
         if control.check().is_err() {
@@ -43,7 +40,7 @@ fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<Message>) {
         if control.is_stopped() {
             return;
         }
-        outbox.send(Message::Row(place, outcome));
+        outbox.send((place, outcome));
         control.advance(1);
     }
 }

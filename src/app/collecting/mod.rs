@@ -11,12 +11,13 @@ use super::App;
 use super::files::write_whole;
 use super::paths;
 use super::project::RestoreTarget;
-use crate::jobs::{Job, State as JobState};
+use super::tasks::End;
 use form::{Field, Form, Trouble};
 use order::Purpose;
 use std::path::PathBuf;
 use std::sync::Arc;
 use table::{Run, Stage};
+pub(super) use work::COLLECT;
 pub use work::Message;
 
 /// The page: the form, and the state of the last run.
@@ -56,7 +57,7 @@ impl App {
     /// Starts a run as filled in, unless one is in progress.
     pub(super) fn start_collecting(&mut self, purpose: Purpose) {
         self.state.show_collect = true;
-        if self.collecting.is_some() {
+        if self.tasks.has(&COLLECT) {
             let text = "A run goes on: cancel it first".to_owned();
             self.state.collect.error = Some(Trouble { field: None, text });
             return;
@@ -72,44 +73,24 @@ impl App {
         collect.form.hide_passwords();
         collect.error = None;
         collect.run = Some(Run::new(purpose, order.table()));
-        let number = self.revision.advance();
-        self.collecting = Some(work::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
+        let pool = self.pool.clone();
+        self.start(&COLLECT, move |control, outbox| work::run(&order, &pool, control, outbox));
     }
 
-    /// Takes in how the run goes.
-    pub(super) fn poll_collecting(&mut self) {
-        let Some(job) = &mut self.collecting else { return };
-        let messages = job.poll();
-        let ended = job.state().clone();
-        let cancelled = job.is_cancelled();
+    /// Notes how the run ended, and shows what it found.
+    fn end_run(&mut self, end: &End) {
         let collect = &mut self.state.collect;
         let Some(run) = &mut collect.run else { return };
-        for message in messages {
-            match message {
-                Message::Opened(version) => run.version = Some(version),
-                Message::Begun(name, path) => run.begin(name, path),
-                Message::Sample(sample, all) => run.sample(sample, all),
-                Message::SoFar(checked) => run.so_far = Some(*checked),
-                Message::Checking => run.stage = Stage::Checking,
-                Message::Row(row) => run.rows.push(*row),
-                Message::Failed(text, address) => {
-                    run.stage = Stage::Failed;
-                    collect.error = Some(Trouble { field: address.then_some(Field::Address), text });
-                }
-            }
-        }
-        match ended {
-            JobState::Running => return,
-            JobState::Finished if cancelled => run.stage = Stage::Cancelled,
-            JobState::Finished if run.stage == Stage::Failed => {}
-            JobState::Finished => run.stage = Stage::Done,
-            JobState::Failed(text) => {
+        match end {
+            End::Stopped => run.stage = Stage::Cancelled,
+            End::Finished if run.stage == Stage::Failed => {}
+            End::Finished => run.stage = Stage::Done,
+            End::Failed(text) => {
                 run.stage = Stage::Failed;
                 let text = format!("The run ended unexpectedly: {text}");
                 collect.error = Some(Trouble { field: None, text });
             }
         }
-        self.collecting = None;
         if run.stage != Stage::Failed && collect.error.as_ref().is_some_and(|error| error.field.is_none()) {
             // That a run goes on is true no more.
             collect.error = None;
@@ -150,7 +131,7 @@ impl App {
 
     /// Stops the run; what is recorded is kept. Returns whether there was one.
     pub(super) fn cancel_collecting(&mut self) -> bool {
-        self.collecting.as_ref().map(Job::cancel).is_some()
+        self.tasks.stop(&COLLECT)
     }
 
     /// Writes the table of rounds next to their histories.

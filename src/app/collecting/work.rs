@@ -1,16 +1,19 @@
 //! The work behind the page: rounds are run and recorded on threads of their own, measured meanwhile, and checked as
 //! they grow.
 
+use super::form::{Field, Trouble};
 use super::order::{self, Order, Purpose};
-use super::table::{Checked, Row, Sample, milliseconds};
+use super::table::{Checked, Row, Sample, Stage, milliseconds};
+use crate::app::App;
 use crate::app::catalogue;
+use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
 use crate::collect::{CollectError, Counts, Snapshot, Statistics};
 use crate::control::Control;
 use crate::counterexample::title;
 use crate::hunt::{self, Hunt, HuntError, Judged, Opened, Target};
-use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use crate::jobs::{Outbox, Pool};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -47,20 +50,40 @@ pub enum Message {
     Failed(String, bool),
 }
 
-/// Starts a run.
-pub(super) fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
-    Job::start("collect", revision, wake, move |control, outbox| {
-        let work = Work { order: &order, pool: &pool, control, outbox };
-        let result = match order.purpose {
-            Purpose::Run | Purpose::Compare => work.each_once(),
-            Purpose::Hunt => work.hunt(),
-        };
-        if let Err(error) = result {
-            let address = matches!(&error, HuntError::NoAnswer { .. })
-                || matches!(&error, HuntError::Target(cause) if !matches!(cause, CollectError::UnknownIsolation { .. }));
-            outbox.send(Message::Failed(one_line(&error.to_string()), address));
+/// A run of what the form says.
+pub(in crate::app) static COLLECT: Task<Message> =
+    Task { is_of_history: false, end: App::end_run, ..Task::new("collect", Failure::Silent, receive) };
+
+/// Does what the form says.
+pub(super) fn run(order: &Order, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
+    let work = Work { order, pool, control, outbox };
+    let result = match order.purpose {
+        Purpose::Run | Purpose::Compare => work.each_once(),
+        Purpose::Hunt => work.hunt(),
+    };
+    if let Err(error) = result {
+        let address = matches!(&error, HuntError::NoAnswer { .. })
+            || matches!(&error, HuntError::Target(cause) if !matches!(cause, CollectError::UnknownIsolation { .. }));
+        outbox.send(Message::Failed(one_line(&error.to_string()), address));
+    }
+}
+
+/// Takes in how the run goes.
+fn receive(app: &mut App, message: Message) {
+    let collect = &mut app.state.collect;
+    let Some(run) = &mut collect.run else { return };
+    match message {
+        Message::Opened(version) => run.version = Some(version),
+        Message::Begun(name, path) => run.begin(name, path),
+        Message::Sample(sample, all) => run.sample(sample, all),
+        Message::SoFar(checked) => run.so_far = Some(*checked),
+        Message::Checking => run.stage = Stage::Checking,
+        Message::Row(row) => run.rows.push(*row),
+        Message::Failed(text, address) => {
+            run.stage = Stage::Failed;
+            collect.error = Some(Trouble { field: address.then_some(Field::Address), text });
         }
-    })
+    }
 }
 
 fn one_line(text: &str) -> String {

@@ -10,9 +10,11 @@ mod axis;
 pub use axis::{Axis, Span};
 
 use super::sorting::{going, sort_by};
+use super::state::Page;
+use super::tasks::{Failure, Task};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
-use crate::jobs::{Job, Revision, Wake};
+use crate::jobs;
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -68,17 +70,11 @@ const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
 const WIDEST: f64 = 5.0;
 
-/// Starts computing when every transaction ran.
-pub fn start(
-    history: Arc<History>,
-    resolution: Option<Arc<Resolution>>,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Arc<Timeline>> {
-    Job::answer("timeline", revision, wake, move |control| {
-        Timeline::new(&history, resolution.as_deref(), control).ok().map(Arc::new)
-    })
-}
+/// Finding out when every transaction ran.
+pub(super) static TIME: Task<Arc<Timeline>> = Task::new("timeline", Failure::Page(Page::Lanes), |app, timeline| {
+    let Some(document) = &mut app.state.document else { return };
+    jobs::replace(&mut document.timeline, Some(timeline));
+});
 
 impl Timeline {
     /// O(operations · log transactions), with times O(transactions · log).

@@ -3,10 +3,10 @@
 use super::super::filter::{self, Term};
 use super::super::grouping::{AnomalyGroups, GroupBy};
 use super::super::notes::Notes;
+use super::super::tasks::{Failure, Task};
 use super::{Branch, Catalogue, Entry, Line};
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::jobs::{Job, Revision, Wake};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -60,18 +60,17 @@ pub struct Made {
     line_of: Vec<u32>,
 }
 
-/// Starts building the lines.
-pub fn start(
-    wanted: Wanted,
-    catalogue: Arc<Catalogue>,
-    notes: Notes,
-    revision: Revision,
-    wake: Wake,
-) -> Job<Arc<Made>> {
-    Job::answer("list", revision, wake, move |control| {
-        Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new)
+/// Building the lines.
+pub(in crate::app) static MAKE: Task<Arc<Made>> = Task {
+    end: |app, _| {
+        let Some(document) = &mut app.state.document else { return };
+        document.tree.give_up();
+    },
+    ..Task::new("list", Failure::Message("The anomalies could not be listed"), |app, made| {
+        let Some(document) = &mut app.state.document else { return };
+        document.scroll_to_selected |= document.tree.settle(made);
     })
-}
+};
 
 impl Made {
     /// Filters, groups and flattens. O(entries · log entries), as long as few letters of the filter are wrong.

@@ -9,7 +9,8 @@ mod made;
 
 pub use super::catalogue::{Catalogue, Entry};
 pub use super::filter::toggle_word;
-pub use made::{Made, Wanted, start};
+pub(super) use made::MAKE;
+pub use made::{Made, Wanted};
 
 use super::grouping::GroupBy;
 use crate::checkers::{Level, Pattern, ViolationId};
