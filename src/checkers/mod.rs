@@ -23,8 +23,6 @@ mod page;
 mod papers;
 mod pattern;
 mod place;
-#[cfg(test)]
-mod proof_rules;
 pub mod read_consistency;
 mod refutation;
 mod share;

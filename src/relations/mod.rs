@@ -28,8 +28,6 @@ mod part;
 mod real_time;
 mod resolution;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
 mod tests;
 mod write_read;
 

@@ -142,6 +142,4 @@ fn divergence(index: &Index) -> Option<Vec<Node>> {
 }
 
 #[cfg(test)]
-pub(in crate::checkers) mod sample;
-#[cfg(test)]
 mod tests;

@@ -418,25 +418,26 @@ mod tests {
     use super::super::causality::Components;
     use super::super::order::{Before, Preference, linear_extension};
     use super::*;
-    use crate::relations::{resolve, testing::history};
+    use crate::common;
+    use crate::common::sketch::{Sketch, Transaction, read, write};
 
     /// Transactions that each write a key and read from a few earlier ones, mostly recent ones, in few long sessions.
     fn long_sessions(random: &mut fastrand::Rng) -> Index {
-        let mut text = String::new();
+        let mut sketch = Sketch { sessions: vec![Vec::new(); 3] };
         for t in 1..=random.usize(20..60) {
             let session = random.usize(0..3);
+            let mut operations = Vec::new();
             for _ in 0..random.usize(0..2) {
                 let back = if random.u8(0..4) == 0 { t } else { t.min(6) };
                 let from = t - random.usize(0..back);
                 if from != t {
-                    text += &format!("r({from},{from},{session},{t}) ");
+                    operations.push(read(from, from as u64));
                 }
             }
-            text += &format!("w({t},{t},{session},{t}) ");
+            operations.push(write(t, t as u64));
+            sketch.sessions[session].push(Transaction::committed(operations));
         }
-        let history = history(&text);
-        let resolution = resolve(&history, &Control::new()).expect("not stopped");
-        Index::build(&history, &resolution, &Control::new()).expect("not stopped")
+        common::index(&sketch.history())
     }
 
     #[test]

@@ -136,14 +136,15 @@ mod tests {
     use crate::checkers::weak::causality::Components;
     use crate::checkers::weak::chains::Chains;
     use crate::checkers::weak::order::{Before, Preference, linear_extension};
-    use crate::checkers::weak::random::Tiny;
+    use crate::checkers::weak::tests::tiny;
+    use crate::common;
 
     #[test]
     fn waves_and_columns_agree() {
         let control = Control::default();
         let mut answered = [0; 2];
         for seed in 0..500 {
-            let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
+            let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
             let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let Some(order) = extension.expect("not stopped") else { continue };
             let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
