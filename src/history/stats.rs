@@ -69,6 +69,8 @@ pub struct Statistics {
     pub writes: usize,
     /// Transactions by contents.
     pub shapes: Shapes,
+    /// Operations on each key, the most used first.
+    pub uses: Vec<usize>,
     /// Operations on the most used key.
     pub hottest_key_operations: usize,
     /// Share of all operations on the most used tenth of the keys (at least one key): 0.1 when uniform.
@@ -137,6 +139,7 @@ impl Statistics {
             hottest_key_operations: uses.first().copied().unwrap_or(0),
             hot_tenth_share: if history.n_operations() == 0 { 0.0 } else { hot as f64 / history.n_operations() as f64 },
             zipf_exponent: zipf_exponent(&uses),
+            uses,
             write_conflicts,
             concurrent_write_conflicts: history.has_times().then_some(concurrent),
             distinct_values,
