@@ -11,7 +11,6 @@
 //! or not, and a question about it may stay open. Then the block is computed again with entries that hold any number.
 
 use super::SMALL_LIMITS;
-use super::causality::tick;
 use super::chains::Chains;
 use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
@@ -226,7 +225,7 @@ impl Sweep {
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
         self.make_room(&mut lines, control)?;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             // Separate from what follows, so that the maxima stay in registers.
             let mut line = [T::default(); W];
             for &place in predecessors {
@@ -255,7 +254,7 @@ impl Sweep {
         self.make_room(&mut lines, control)?;
         let mut part = 0;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
             let (part_begin, base) = (self.bases[part].place, &bases[part]);
             let mut line = [0u16; W];

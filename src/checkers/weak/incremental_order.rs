@@ -8,7 +8,7 @@
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Open, Previous, Replay};
-use super::causality::{Forced, tick};
+use super::causality::Forced;
 use super::order::{Before, LinearOrder, Preference};
 use super::pipeline::order_and_replay;
 use crate::control::{Control, Interrupt};
@@ -149,12 +149,12 @@ fn extension(
         ready: BinaryHeap::new(),
     };
     for (local, &node) in (0..).zip(old) {
-        tick(local as usize, control)?;
+        control.tick(local as usize)?;
         waits.look_at(local, node);
     }
     let mut nodes = Vec::with_capacity(old.len());
     while let Some(Reverse(local)) = waits.ready.pop() {
-        tick(nodes.len(), control)?;
+        control.tick(nodes.len())?;
         nodes.push(old[local as usize]);
         waits.is_placed[local as usize] = true;
         let mut waiting = waits.waiting[local as usize];

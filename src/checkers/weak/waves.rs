@@ -6,7 +6,6 @@
 //! thousands of sessions, that is a small part of what columns of all sessions would take.
 
 use super::SMALL_LIMITS;
-use super::causality::tick;
 use super::columns::Sweep;
 use crate::control::{Control, Interrupt};
 use rayon::prelude::*;
@@ -107,7 +106,7 @@ fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<Line>, control: &Control) 
     lines.clear();
     lines.reserve((end - start) as usize + 1);
     for place in start..=end {
-        tick((place - start) as usize, control)?;
+        control.tick((place - start) as usize)?;
         let mut line = Line::default();
         for predecessor in sweep.predecessors(place) {
             if let Some(at) = predecessor.checked_sub(start) {
