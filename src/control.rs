@@ -185,6 +185,13 @@ impl Control {
         }
     }
 
+    /// [`check`](Control::check) for the steps of a long loop: once per some thousand of them.
+    #[inline]
+    pub fn tick(&self, step: usize) -> Result<(), Interrupt> {
+        const STRIDE: usize = 1 << 12;
+        if step.is_multiple_of(STRIDE) { self.check() } else { Ok(()) }
+    }
+
     /// `Err` if taking `bytes` more at once would go beyond the limit of memory, or when the work must end anyway. For
     /// allocations that are so large that looking afterwards would be too late; asks the system each time.
     pub fn needs(&self, bytes: usize) -> Result<(), Interrupt> {

@@ -65,3 +65,11 @@ pub mod relations;
 pub mod report;
 pub mod sat;
 pub mod verify;
+
+// Unit tests share the small histories and the oracles of the integration tests, which know this crate by its name.
+#[cfg(test)]
+extern crate self as isoscope;
+
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;

@@ -23,10 +23,6 @@ fn numbers() -> std::ops::Range<u64> {
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(HISTORIES)
 }
 
-fn parsed(text: &str) -> History {
-    formats::text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
 /// The findings, after the verifier has looked at their evidence.
 fn ask(history: &History, levels: &[Level]) -> Findings {
     let options = Options { levels: levels.to_vec(), max_instances: 20, ..Options::default() };
@@ -87,7 +83,7 @@ fn levels_have_the_same_verdict_whichever_are_asked_for_together() {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0xa5c3);
         let text = random(Style::of(&mut rng), &mut rng);
         let mut kinds = Vec::new();
-        let history = parsed(&text);
+        let history = common::history(&text);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             kinds = ask_in_all_ways(&history, &mut rng).into_iter().collect();
         }));
@@ -133,13 +129,13 @@ fn set_up(history: &History) -> Vec<String> {
 }
 
 fn unrelated_changes_nothing(text: &str, rng: &mut fastrand::Rng) -> (bool, bool) {
-    let history = parsed(text);
+    let history = common::history(text);
     // Times beside a history without would be the only ones.
     let timed = relations::has_real_time(&history);
     let beside = unrelated(timed, rng);
     // A file says first which value is initial.
     let after = rng.bool() || text.starts_with("initial");
-    let both = parsed(&if after { format!("{text}{beside}") } else { format!("{beside}{text}") });
+    let both = common::history(&if after { format!("{text}{beside}") } else { format!("{beside}{text}") });
     assert_eq!(set_up(&history), set_up(&both), "with\n{beside}");
     let (alone, together) = (ask(&history, &Level::ALL), ask(&both, &Level::ALL));
     let said = by_level(&history, &alone);
@@ -212,7 +208,7 @@ fn linearizability_of_other_histories_is_undecided_beside_all_levels() {
              operations",
         ),
     ] {
-        let said = ask_in_all_ways(&parsed(text), &mut rng);
+        let said = ask_in_all_ways(&common::history(text), &mut rng);
         assert_eq!(said[&Level::Linearizability].0, reason);
         for level in [Level::ReadCommitted, Level::Serializability, Level::StrictSerializability] {
             assert_eq!(said[&level].0, "violated", "{level}");
@@ -253,7 +249,7 @@ fn without_times_strict_serializability_is_violated_where_serializability_is_and
         ("a: [w x 1]@0..1\nb: [r x init]@2..3\n", "satisfied", "violated"),
         ("a: [w x 1]@0..2\nb: [r x init]@2..3\n", "satisfied", "satisfied"),
     ] {
-        let said = ask_in_all_ways(&parsed(text), &mut rng);
+        let said = ask_in_all_ways(&common::history(text), &mut rng);
         assert_eq!(said[&Level::Serializability].0, serial, "{text}");
         assert_eq!(said[&Level::StrictSerializability].0, strict, "{text}");
     }
@@ -262,7 +258,7 @@ fn without_times_strict_serializability_is_violated_where_serializability_is_and
 #[test]
 fn the_verifier_refuses_claims_about_levels_without_an_answer() {
     let refused = |text: &str, level: Level, verdict: VerdictWord| {
-        let history = parsed(text);
+        let history = common::history(text);
         let findings = ask(&history, &[Level::Serializability]);
         let mut report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
         let mut entry = report.levels[0].clone();
@@ -289,7 +285,7 @@ const LOST_UPDATE: &str = "s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
 #[test]
 fn a_verdict_that_rests_on_a_set_up_says_so_itself() {
     let condition = |text: &str, level: Level| {
-        let history = parsed(text);
+        let history = common::history(text);
         ask(&history, &Level::ALL).level(level).expect("asked for").condition(&history)
     };
     let of_s = Some("s1 set up the initial state".to_owned());
@@ -372,7 +368,7 @@ fn nobody_is_named_twice() {
     // Both parts rest on a set-up of their own: the first is named, since that is enough.
     let text = format!("{LOST_UPDATE}t: [w y 0]\nc: [r y 0, w y 1]\nd: [r y 0, w y 2]\n");
     with_text(&text, |text| {
-        let history = parsed(text);
+        let history = common::history(text);
         let findings = ask(&history, &Level::ALL);
         let result = findings.level(Level::Serializability).expect("asked for");
         assert_eq!(result.verdict, Verdict::Violated);

@@ -3,17 +3,18 @@
 
 mod common;
 
+use common::examine::{is_accepted, report_of};
 use common::formulas::Formula;
 use common::oracle;
 use common::random::{Shape, sketch};
 use common::sketch::{Sketch, Transaction, read, write};
 use fastrand::Rng;
 use isoscope::checkers::derivation::{self, Limits};
-use isoscope::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId};
+use isoscope::checkers::{Level, Options, Proof, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
-use isoscope::history::{History, TransactionId};
-use isoscope::relations::{Edge, Index, Reason, resolve};
+use isoscope::history::History;
+use isoscope::relations::{Edge, Reason};
 use isoscope::report::{Document, EdgeEntry, ProofEntry, ReasonEntry, Report, Settings, ViolationEntry};
 use isoscope::verify::verify;
 
@@ -25,46 +26,7 @@ const LOG_OF_ALL: Limits = Limits { steps: 0, case_steps: 0, conflicts: usize::M
 const LOG_OF_CASES: Limits = Limits { steps: u64::MAX, ..LOG_OF_ALL };
 
 fn prove(history: &History, level: Level, limits: Limits) -> Option<(Vec<Edge>, Proof)> {
-    let control = Control::new();
-    let resolution = resolve(history, &control).expect("no limit was set");
-    let index = Index::build(history, &resolution, &control).expect("no limit was set");
-    derivation::prove(history, &index, level, limits, &control).expect("no limit was set")
-}
-
-/// The proof as the only violation of a report.
-fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level: Level) -> Report {
-    let named = |edge: &Edge| match edge.because {
-        Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => vec![edge.from, edge.to, reader],
-        Reason::Overwrites { writer, .. } => vec![edge.from, edge.to, writer],
-        _ => vec![edge.from, edge.to],
-    };
-    let mut transactions: Vec<TransactionId> = edges.iter().flat_map(named).collect();
-    transactions.sort_unstable();
-    transactions.dedup();
-    let violation = Violation {
-        id: ViolationId { pattern: Pattern::SERCycle, ordinal: 1 },
-        also: Vec::new(),
-        levels: LevelSet::upward(level).iter().filter(|level| *level != Level::StrictSerializability).collect(),
-        key: None,
-        transactions,
-        operations: Vec::new(),
-        edges,
-        proof,
-        implied: false,
-        group: 1,
-        place: None,
-    };
-    let findings = Findings { violations: vec![violation], ..Findings::default() };
-    Report::new(history, &findings, Settings::default())
-}
-
-fn is_accepted(history: &History, report: &Report) -> Result<bool, String> {
-    match verify(history, report) {
-        Ok(verified) => Ok(verified.violations == 1),
-        // What is said of it besides its proof is not looked at here.
-        Err(problems) if problems.iter().all(|problem| !problem.place.starts_with("violation")) => Ok(true),
-        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
-    }
+    derivation::prove(history, &common::index(history), level, limits, &Control::new()).expect("no limit was set")
 }
 
 fn is_violated(history: &History, level: Level) -> bool {

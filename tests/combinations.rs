@@ -7,14 +7,9 @@ mod common;
 use common::examine;
 use isoscope::checkers::{Findings, Level, Proof};
 use isoscope::counterexample;
-use isoscope::formats;
 use isoscope::history::History;
 use isoscope::report::{Document, ProofEntry, Report, Settings, ViolationEntry};
 use isoscope::verify::verify;
-
-fn parse(text: &str) -> History {
-    formats::text::parse(text).expect("a history in our notation")
-}
 
 /// Checks a history, compares the verdicts and has all evidence verified.
 #[track_caller]
@@ -59,7 +54,7 @@ fn reads_that_contradict_are_found_among_many_that_do_not() {
     let (writers, reads) = free(0..24);
     // Whoever wrote x = 1 had overwritten y = 1.
     let text = format!("{writers}s: [w y 1] [w y 1] [w x 1, w y 8] [w x 1, w y 9]\nreader: [{reads}r y 1, r x 1]\n");
-    checked(&parse(&text), "++-----");
+    checked(&common::history(&text), "++-----");
 }
 
 #[test]
@@ -67,13 +62,13 @@ fn many_free_reads_leave_a_level_satisfied() {
     let (writers, reads) = free(0..24);
     // Serializability is violated by a write skew, and nothing else is.
     let text = format!("{writers}reader: [{reads}r y 0]\np: [r x 0, w y 1]\nq: [r y 0, w x 1]\n");
-    checked(&parse(&text), "++++++-");
+    checked(&common::history(&text), "++++++-");
 }
 
 #[test]
 fn a_chain_of_reads_is_shown_by_its_links() {
     let text = chain(40);
-    let history = parse(&text);
+    let history = common::history(&text);
     let findings = checked(&history, "++-----");
     let n = n_combinations(&findings, Level::ReadAtomic).expect("a tree would be too deep");
     assert!((40..=44).contains(&n), "{n} combinations");
@@ -94,8 +89,8 @@ fn chain_of_outcomes(n: usize, last: &str) -> String {
 
 #[test]
 fn outcomes_that_follow_from_each_other_are_shown_by_combinations() {
-    checked(&parse(&chain_of_outcomes(22, "r z init")), "+++++++");
-    let history = parse(&chain_of_outcomes(22, "r z 5"));
+    checked(&common::history(&chain_of_outcomes(22, "r z init")), "+++++++");
+    let history = common::history(&chain_of_outcomes(22, "r z 5"));
     let findings = checked(&history, "+------");
     let n = n_combinations(&findings, Level::ReadCommitted).expect("a tree would be too large");
     assert!(n <= 100, "{n} combinations");
@@ -103,7 +98,7 @@ fn outcomes_that_follow_from_each_other_are_shown_by_combinations() {
 
 #[test]
 fn evidence_by_combinations_survives_json_and_is_told() {
-    let history = parse(&chain(33));
+    let history = common::history(&chain(33));
     let findings = checked(&history, "++-----");
     let report = Report::new(&history, &findings, Settings::default());
     let mut line = Vec::new();
@@ -122,7 +117,7 @@ fn evidence_by_combinations_survives_json_and_is_told() {
 
 #[test]
 fn nothing_can_be_left_out_of_the_combinations() {
-    let history = parse(&chain(33));
+    let history = common::history(&chain(33));
     let findings = checked(&history, "++-----");
     let report = Report::new(&history, &findings, Settings::default());
     let is_by_combinations = |v: &&ViolationEntry| matches!(v.proof, ProofEntry::Combinations { .. });
@@ -183,13 +178,13 @@ fn chain_of_lists(n: usize) -> String {
 
 #[test]
 fn a_chain_of_lists_is_shown_by_its_links() {
-    let history = parse(&chain_of_lists(22));
+    let history = common::history(&chain_of_lists(22));
     let findings = checked(&history, "+++----");
     let n = n_combinations(&findings, Level::TransactionalCausalConsistency).expect("a tree would be too deep");
     assert!((22..=26).contains(&n), "{n} combinations");
     // Without the end of the chain there is a choice.
     let open = chain_of_lists(22).replace("a22: [r x22 [1]] [a x22 1]", "a22: [a x22 1]");
-    checked(&parse(&open), "+++++++");
+    checked(&common::history(&open), "+++++++");
 }
 
 /// Every transaction of unknown outcome reads from one of the next two, and the last two are torn.
@@ -204,6 +199,6 @@ fn torn_at_the_end(n: usize) -> String {
 
 #[test]
 fn cut_isolation_is_shown_to_be_violated_however_many_cases_there_are() {
-    let findings = checked(&parse(&torn_at_the_end(40)), "-+-----");
+    let findings = checked(&common::history(&torn_at_the_end(40)), "-+-----");
     assert!(findings.violations.iter().all(|violation| violation.levels.contains(Level::CutIsolation)));
 }

@@ -409,7 +409,7 @@ fn tiny() -> Vec<(String, History)> {
     let table: Json = serde_json::from_str(&table).expect("the table is JSON");
     let rows = table["histories"].as_array().expect("rows").iter();
     let string = |json: &Json| json.as_str().expect("a string").to_owned();
-    rows.map(|row| (string(&row["name"]), common::plume(&string(&row["text"])))).collect()
+    rows.map(|row| (string(&row["name"]), common::history(&string(&row["text"])))).collect()
 }
 
 fn tiny_named(name: &str) -> History {

@@ -253,21 +253,17 @@ fn engine_and_oracle_agree_on_lists_with_repeated_elements() {
     for_histories(SHAPE, HISTORIES, |sketch| look_at(sketch, true, Some(1 + sketch.fresh_value() % 4)));
 }
 
-fn parsed(text: &str) -> History {
-    formats::text::parse(text).expect("a history in our notation")
-}
-
 /// A transaction that set up x reads what nobody wrote, what its writer overwrote, and what a transaction of unknown outcome
 /// wrote that read what nobody wrote.
 const READING: &str = "s: [w x 5, r x 7, r z 1, r y 9]*\na: [r x 5]\nu: [w y 9, r x 1]?\nw: [w z 1, w z 2]\n";
 
 #[test]
 fn what_a_set_up_read_says_nothing() {
-    let history = parsed(READING);
+    let history = common::history(READING);
     let findings = agree(&history).expect("all agree");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++");
     // Of a transaction like others each of these reads is an anomaly, and none may be told of one that set up.
-    let other = parsed(&READING.replace("]*", "]"));
+    let other = common::history(&READING.replace("]*", "]"));
     let findings = agree(&other).expect("all agree");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+------");
     let report = Report::new(&other, &findings, Settings::default());
@@ -283,7 +279,7 @@ fn what_a_set_up_read_says_nothing() {
 fn every_list_begins_with_what_was_set_up() {
     let signs = |list: &str| {
         let text = format!("s: [a x 1, a x 2]*\nt: [a x 3]\nr: [r x {list}]\n");
-        let findings = agree(&parsed(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
+        let findings = agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
         examine::signs(examine::engine_verdicts(&findings))
     };
     for list in ["[1 2]", "[1 2 3]"] {
@@ -300,7 +296,7 @@ fn a_list_that_does_not_begin_with_what_was_set_up_shows_who_appended_to_it() {
     // the element nothing says that u committed.
     for (list, expected) in [("[1 9]", "-------"), ("[2 1 9]", "-------"), ("[2 9]", "+------")] {
         let text = format!("s: [a x 9]*\nu: [r x [9 2], r x [9], a x 1]?\nb: [a x 2]\nc: [r x {list}]\n");
-        let findings = agree(&parsed(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
+        let findings = agree(&common::history(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
         assert_eq!(examine::signs(examine::engine_verdicts(&findings)), expected, "{list}");
     }
 }
@@ -311,9 +307,9 @@ fn who_appended_within_a_list_breaks_cut_isolation_where_others_wrote_the_same_v
     let text = "a: [a x 1, w y 1] [r y 1, w y 2]\n\
                 b: [r y 1]* [r y 1, r y 2, a x 2]?\n\
                 c: [r x [2 1], w y 2]\n";
-    let findings = agree(&parsed(text)).expect("all agree");
+    let findings = agree(&common::history(text)).expect("all agree");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "-------");
-    let without = parsed(&text.replace("[2 1]", "[1]"));
+    let without = common::history(&text.replace("[2 1]", "[1]"));
     let findings = agree(&without).expect("all agree");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++");
 }
@@ -325,7 +321,7 @@ fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
                 b: [a y 3, a x 1, r y [2 3 3 3 2]]* [r y [2 3], a x 2, a x 3, a y 2]\n\
                 c: [a x 4, r y [3 3], r y [2 3 3], r x [1 4 3]] [r y [2 3 3 2], r y [2 3 3], a x 1, r x [1 2 1]] \
                 [a x 2, r y [2 3 3], a x 3]\n";
-    let findings = agree(&parsed(text)).expect("all agree");
+    let findings = agree(&common::history(text)).expect("all agree");
     assert!(findings.violations.iter().any(|v| v.id.to_string() == "TAP-j/1"));
     assert!(findings.violations.iter().all(|v| v.id.pattern.id() != "TAP-k"), "{:?}", findings.violations);
 }
@@ -334,7 +330,7 @@ fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
 fn the_report_says_that_reads_of_a_set_up_are_not_looked_at() {
     let rules = isoscope::history::Rules::default();
     let note = |text: &str| {
-        let history = parsed(text).with_rules(&rules).expect("rules that fit");
+        let history = common::history(text).with_rules(&rules).expect("rules that fit");
         history.assumptions().iter().any(|sentence| sentence.contains("not looked at"))
     };
     assert!(note(READING));

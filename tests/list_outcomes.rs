@@ -11,7 +11,6 @@ use common::random::for_seeds;
 use isoscope::checkers::{Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
-use isoscope::formats;
 use isoscope::history::History;
 use std::fmt::Write;
 
@@ -21,13 +20,9 @@ const HISTORIES: u64 = 4_000;
 /// Most choices of writers that brute force is asked to go through.
 const MOST_COMBINATIONS: usize = 100;
 
-fn parse(text: &str) -> History {
-    formats::text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
 /// Verdicts at all levels as brute force has them, and evidence for each that the verifier accepts, also alone.
 fn look_at(text: &str) -> Result<String, String> {
-    let history = parse(text);
+    let history = common::history(text);
     if oracle::Observation::of(&history).n_combinations() > MOST_COMBINATIONS {
         return Ok(String::new());
     }
@@ -73,7 +68,7 @@ fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Resu
 #[track_caller]
 fn expect(text: &str, signs: &str) {
     assert_eq!(look_at(text).unwrap_or_else(|problem| panic!("{problem}\n{text}")), signs, "{text}");
-    let by_force = oracle::verdicts(&parse(text)).map(Some);
+    let by_force = oracle::verdicts(&common::history(text)).map(Some);
     assert_eq!(examine::signs(by_force), signs, "brute force\n{text}");
 }
 
@@ -132,7 +127,7 @@ fn a_witness_places_a_list_among_equal_elements() {
 #[test]
 fn a_part_that_the_verifier_refuses_is_not_shown() {
     let readers = "a: [r z 1, r l [1]] [w z 1]? [r l [], w y 1] [r y 1, a l 1, w z 1]?";
-    let history = parse(&format!("initial: none\n{readers}\nb: [a l 1, a l 1, a l 1]?\n"));
+    let history = common::history(&format!("initial: none\n{readers}\nb: [a l 1, a l 1, a l 1]?\n"));
     let findings = examine::check(&history);
     let refused = |v: &&isoscope::checkers::Violation| {
         !isoscope::audit::holds(&counterexample::minimize(&history, v, &Control::new()))
@@ -292,7 +287,7 @@ fn who_appended_the_end_of_a_list_that_lacks_own_appends_is_not_said_where_it_is
     // The last 1 of a1's list may be that of a2 or of b1.
     let text = "a: [a l 1, a l 2, r l [1 1]]? [a l 1]? [a l 2, r l [1 2 1 2]]\nb: [a l 1]\n";
     expect(text, "+------");
-    let findings = examine::check(&parse(text));
+    let findings = examine::check(&common::history(text));
     let of_reads = |v: &&isoscope::checkers::Violation| v.id.pattern.id() == "TAP-d";
     let violation = findings.violations.iter().find(of_reads).expect("it lacks own appends");
     assert!(violation.edges.is_empty(), "{violation:?}");

@@ -15,7 +15,7 @@ use isoscope::checkers::{self, Level, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
-use isoscope::relations::{Index, resolve};
+use isoscope::relations::resolve;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -158,10 +158,7 @@ fn lists_with_times() {
 #[test]
 fn canonical_indexes() {
     let canonical = |history: &History| {
-        let control = Control::new();
-        let resolution = resolve(history, &control).expect("no limit was set");
-        let index = Index::build(history, &resolution, &control).expect("no limit was set");
-        let index = index.canonical(history, &control).expect("no limit was set");
+        let index = common::index(history).canonical(history, &Control::new()).expect("no limit was set");
         let lists: Vec<_> = index.lists.iter().map(|o| (o.reader, o.key, o.versions.clone(), o.closed)).collect();
         (index.session_begin, index.slot_node, index.slot_key, index.read_key, index.read_slot, index.write_slot, lists)
     };

@@ -99,7 +99,7 @@ fn the_papers_agree_where_several_orders_are_tried() {
 #[test]
 fn where_values_repeat_the_papers_do_not_answer() {
     for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| compare(&sketch.history(), &PAPERS).map(|_| ()));
-    let found = ask(&common::plume("w(1,1,0,0) w(1,1,1,1) r(1,1,2,2)"), Checker::Plume);
+    let found = ask(&common::history("a: [w x 1]\nb: [w x 1]\nc: [r x 1]"), Checker::Plume);
     assert_eq!(signs(&found), "????");
     assert!(found.violations.is_empty() && found.patterns.is_empty());
 }
@@ -167,7 +167,7 @@ fn the_table_of_tiny_histories_is_reproduced_with_both_papers_letters() {
     let rows = rows();
     assert!(rows.len() > 60);
     for row in rows {
-        let history = common::plume(&row.text);
+        let history = common::history(&row.text);
         compare_with_oracle(&history).unwrap_or_else(|problem| panic!("{}: {problem}", row.name));
         for checker in PLUMES {
             let found = ask(&history, checker);
@@ -184,7 +184,7 @@ fn the_table_of_tiny_histories_is_reproduced_with_both_papers_letters() {
 /// Design 5.1, "one CM for three levels": an order that only the causal axiom forces is held against RA.
 #[test]
 fn one_commit_order_for_all_levels_reports_a_violation_of_ra_that_does_not_exist() {
-    let history = common::plume(&row("n-ra-one-cm-trap"));
+    let history = common::history(&row("n-ra-one-cm-trap"));
     for checker in PLUMES {
         assert_eq!(signs(&ask(&history, checker)), "+++-");
         let published = ask_one_cm(&history, checker);
@@ -198,7 +198,7 @@ fn one_commit_order_for_all_levels_reports_a_violation_of_ra_that_does_not_exist
 /// The same at RC. IsoVista's C4, asked for RC, does so, too.
 #[test]
 fn one_commit_order_for_all_levels_reports_a_violation_of_rc_that_does_not_exist() {
-    let history = common::plume(&row("rc-ok-one-cm-trap"));
+    let history = common::history(&row("rc-ok-one-cm-trap"));
     for checker in PLUMES {
         assert_eq!(signs(&ask(&history, checker)), "++--");
         let published = ask_one_cm(&history, checker);
@@ -234,7 +234,7 @@ fn one_commit_order_rejects_what_own_ones_reject_and_agrees_at_tcc() {
 #[test]
 fn plumes_read_committed_lets_two_reads_of_one_key_go_backwards() {
     for name in ["j-same-key-backwards", "j-same-key-oscillation", "j-back-to-initial"] {
-        let history = common::plume(&row(name));
+        let history = common::history(&row(name));
         for checker in PLUMES {
             assert_eq!(signs(&ask(&history, checker)), "----", "{name}");
             let plume = ask_plume_rc(&history, checker);
@@ -247,7 +247,7 @@ fn plumes_read_committed_lets_two_reads_of_one_key_go_backwards() {
 /// Design 5.1, C4 Thm 1: there is no pattern for the read of an own overwritten write.
 #[test]
 fn c4_accepts_the_read_of_an_own_overwritten_write() {
-    let history = common::plume(&row("e-not-my-last-write"));
+    let history = common::history(&row("e-not-my-last-write"));
     for checker in [Checker::C4, Checker::C4TreeClocks] {
         let found = ask(&history, checker);
         assert_eq!((signs(&found).as_str(), c4_word(&found).as_str()), ("+", ""));
@@ -260,7 +260,7 @@ fn c4_accepts_the_read_of_an_own_overwritten_write() {
 /// Design 5.1, "C4 f compares values": intermediate, then final of one writer. Plume's j needs two writers.
 #[test]
 fn c4_compares_the_values_of_two_reads_and_plume_their_writers() {
-    let history = common::plume(&row("f-intermediate-then-final"));
+    let history = common::history(&row("f-intermediate-then-final"));
     assert_eq!(c4_letters(&ask(&history, Checker::C4)), [('e', 1), ('f', 1)].into());
     let plume = ask(&history, Checker::Plume);
     assert_eq!((word(&plume).as_str(), signs(&plume).as_str()), ("f", "+---"));
@@ -269,14 +269,14 @@ fn c4_compares_the_values_of_two_reads_and_plume_their_writers() {
 /// Design 5.1, C4 §3.2 and §6: "a to f characterise RC", "a to f, h, i RA". Both lack g, and RC has non-repeatable reads.
 #[test]
 fn c4s_remarks_on_rc_and_ra_do_not_hold() {
-    let cyclic = common::plume(&row("g-cycle-so-wr"));
+    let cyclic = common::history(&row("g-cycle-so-wr"));
     assert_eq!(c4_word(&ask(&cyclic, Checker::C4)), "g");
     assert_eq!(signs(&ask(&cyclic, Checker::Plume)), "+---");
-    let twice = common::plume(&row("j-nonrepeatable"));
+    let twice = common::history(&row("j-nonrepeatable"));
     assert!(c4_word(&ask(&twice, Checker::C4)).contains('f'));
     assert_eq!(signs(&ask(&twice, Checker::Plume)), "-+--");
     // Session order alone: k, though RA is violated.
-    let own = common::plume(&row("k-fractured-so-ryw"));
+    let own = common::history(&row("k-fractured-so-ryw"));
     assert_eq!(c4_word(&ask(&own, Checker::C4)), "k");
     assert_eq!(signs(&ask(&own, Checker::Plume)), "++--");
 }
@@ -284,7 +284,7 @@ fn c4s_remarks_on_rc_and_ra_do_not_hold() {
 /// Plume's text has the initial transaction precede every session; its released RA mode, which does not, accepts this.
 #[test]
 fn a_stale_initial_read_through_session_order_is_a_fractured_read() {
-    let history = common::plume(&row("k-fractured-so-initial"));
+    let history = common::history(&row("k-fractured-so-initial"));
     for checker in PLUMES {
         let found = ask(&history, checker);
         assert_eq!((signs(&found).as_str(), word(&found).as_str()), ("++--", "k"));
@@ -368,7 +368,7 @@ fn what_would_take_too_much_memory_is_undecided_with_the_reason() {
 
 #[test]
 fn a_stopped_check_is_undecided() {
-    let history = common::plume("w(1,1,0,0) r(1,1,1,1)");
+    let history = common::history("a: [w x 1]\nb: [r x 1]");
     let control = Control::new();
     control.stop();
     for checker in PAPERS {
@@ -381,7 +381,8 @@ fn a_stopped_check_is_undecided() {
 /// Levels that a checker does not know are undecided, whatever else is asked.
 #[test]
 fn a_level_that_the_checker_does_not_know_is_undecided() {
-    let found = papers::ask_with(&common::plume("w(1,1,0,0) r(1,1,1,1)"), Checker::C4, Options::default());
+    let history = common::history("a: [w x 1]\nb: [r x 1]");
+    let found = papers::ask_with(&history, Checker::C4, Options::default());
     assert_eq!(signs(&found), "???+???");
     assert_eq!(reasons(&found)[0], "CI: the checker c4 does not decide CI");
 }

@@ -153,15 +153,15 @@ fn reasons(findings: &Findings) -> Vec<String> {
 
 #[test]
 fn mtc_says_which_transaction_is_no_mini_transaction() {
-    let history = common::plume("r(1,0,0,1) w(1,1,0,1) w(2,1,0,2) w(1,2,0,2)");
+    let history = common::history("a: [r x 0, w x 1] [w y 1, w x 2]");
     let found = ask_with(&history, Checker::MiniTransactions, Options::default());
-    let reason = "SER: not mini-transactions: S0#2 writes 1 without reading it first";
+    let reason = "SER: not mini-transactions: a2 writes x without reading it first";
     assert!(reasons(&found).iter().any(|line| line == reason), "{:?}", reasons(&found));
 }
 
 #[test]
 fn mtc_counts_divergence_and_no_other_pattern() {
-    let history = common::plume("r(1,0,0,1) w(1,1,0,1) r(1,0,1,2) w(1,2,1,2)");
+    let history = common::history("a: [r x 0, w x 1]\nb: [r x 0, w x 2]");
     let options = strong::options(&history, Checker::MiniTransactions);
     for max_instances in [0, 10] {
         let found = ask_with(&history, Checker::MiniTransactions, Options { max_instances, ..options.clone() });
@@ -173,7 +173,7 @@ fn mtc_counts_divergence_and_no_other_pattern() {
 
 #[test]
 fn polysi_tells_the_cycle_that_it_ends_with() {
-    let history = common::plume("w(1,1,0,1) r(1,1,1,2) r(1,0,1,3)");
+    let history = common::history("a: [w x 1]\nb: [r x 1] [r x 0]");
     let found = ask_with(&history, Checker::PolySi, strong::options(&history, Checker::PolySi));
     let told = "PolySI's check of SI ended with the cycle";
     assert!(found.assumptions.iter().any(|line| line.starts_with(told)), "{:?}", found.assumptions);
@@ -221,7 +221,7 @@ fn what_would_take_too_much_memory_is_undecided_with_the_reason() {
 
 #[test]
 fn a_stopped_check_is_undecided() {
-    let history = common::plume("w(1,1,0,0) r(1,1,1,1)");
+    let history = common::history("a: [w x 1]\nb: [r x 1]");
     let control = Control::new();
     control.stop();
     for checker in STRONG_PAPERS {

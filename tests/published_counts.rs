@@ -87,8 +87,8 @@ fn random_histories_have_every_letter_and_are_counted_differently() {
 #[test]
 fn letters_are_those_that_the_levels_prohibit() {
     // b reads y of a, then x from before a; c does so with values that were written.
-    let stale = common::plume("w(1,1,0,0) w(2,1,0,0) r(2,1,1,1) r(1,0,1,1)");
-    let older = common::plume("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) w(2,2,1,1) r(2,2,2,2) r(1,1,2,2)");
+    let stale = common::history("a: [w x 1, w y 1]\nb: [r y 1, r x 0]");
+    let older = common::history("a: [w x 1]\nb: [r x 1, w x 2, w y 2]\nc: [r y 2, r x 1]");
     for (history, at_rc) in [(stale, 'h'.to_string()), (older, String::new())] {
         for level in [Level::ReadAtomic, TCC[0]] {
             assert_eq!(published(&history, Checker::Plume, &[level]), [('h', 1)].into());
@@ -97,7 +97,7 @@ fn letters_are_those_that_the_levels_prohibit() {
         assert_eq!(found, at_rc);
         assert_eq!(published(&history, Checker::Plume, &[Level::CutIsolation]), [].into());
     }
-    let twice = common::plume("w(1,1,0,0) r(1,0,1,1) r(1,1,1,1)");
+    let twice = common::history("a: [w x 1]\nb: [r x 0, r x 1]");
     assert_eq!(published(&twice, Checker::Plume, &[Level::CutIsolation]), [('j', 1)].into());
     assert_eq!(published(&twice, Checker::Plume, &[Level::ReadCommitted]), [].into());
 }
@@ -105,10 +105,10 @@ fn letters_are_those_that_the_levels_prohibit() {
 /// Where session order is the only trigger: the transaction just before is one, those before that are not.
 #[test]
 fn session_order_counts_between_neighbours_only() {
-    let neighbor = "w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,1,2)";
-    let apart = "w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) w(3,1,1,9) r(1,1,1,2)";
+    let neighbor = "a: [w x 1]\nb: [r x 1, w x 2] [r x 1]";
+    let apart = "a: [w x 1]\nb: [r x 1, w x 2] [w z 1] [r x 1]";
     for (text, letter) in [(neighbor, 'k'), (apart, 'm')] {
-        let history = common::plume(text);
+        let history = common::history(text);
         assert_eq!(published(&history, Checker::Plume, &TCC), [(letter, 1)].into());
         assert_eq!(letters(&ask(&history, Checker::Plume)), [("k".to_owned(), 1)].into());
     }

@@ -16,10 +16,6 @@ const HISTORIES: u64 = 6_000;
 const SHAPE: Shape =
     Shape { transactions: 4, operations: 3, keys: 2, sessions: 3, repeated_values: false, clean: false };
 
-fn parsed(text: &str) -> History {
-    isoscope::formats::text::parse(text).expect("a history in our notation")
-}
-
 /// A late reset that looks like a set-up.
 const RESET: &str =
     "a: [r x 0, r x 0, w x 3]\nb: [w x 0] [r x 2, w x 2]? [r x 2, w x 1]?\nc: [r x 3]? [r x 0, w x 2]\n";
@@ -33,7 +29,7 @@ fn note(history: &History) -> Option<String> {
 
 #[test]
 fn what_looks_like_a_set_up_may_be_a_reset() {
-    let history = parsed(RESET);
+    let history = common::history(RESET);
     let findings = examine::examine(&history).expect("evidence holds");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++--");
     let note = note(&history).expect("the report says what the verdict rests on");
@@ -45,7 +41,7 @@ fn what_looks_like_a_set_up_may_be_a_reset() {
 
 #[test]
 fn a_lost_update_of_what_was_set_up_is_found() {
-    let history = parsed("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
+    let history = common::history("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
     let findings = examine::examine(&history).expect("evidence holds");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++--");
     assert!(note(&history).is_some(), "0 may have been there before");
@@ -55,7 +51,7 @@ fn a_lost_update_of_what_was_set_up_is_found() {
 fn who_names_the_set_up_is_taken_at_the_word() {
     let rules =
         isoscope::history::Rules { set_up: "txn=b1".parse().expect("a rule"), ..isoscope::history::Rules::default() };
-    let history = parsed(RESET).with_rules(&rules).expect("there is such a transaction");
+    let history = common::history(RESET).with_rules(&rules).expect("there is such a transaction");
     let findings = examine::check(&history);
     for level in [Level::SnapshotIsolation, Level::Serializability] {
         assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));
@@ -67,7 +63,7 @@ fn who_names_the_set_up_is_taken_at_the_word() {
 #[test]
 fn what_both_readings_violate_rests_on_nothing() {
     // Of three updates of the initial version a reset explains two at most.
-    let history = parsed("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [r x 0, w x 3]\n");
+    let history = common::history("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [r x 0, w x 3]\n");
     let findings = examine::examine(&history).expect("evidence holds");
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++--");
     assert_eq!(note(&history), None);

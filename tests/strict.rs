@@ -7,8 +7,7 @@ use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, key_name, session_name, write};
 use isoscope::checkers::{Cause, Level, Options, Verdict};
 use isoscope::control::Control;
-use isoscope::formats::{self, Input};
-use isoscope::history::{Builder, History, Interval, Label, OperationKind, Origin, Outcome, Value};
+use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::relations::has_real_time;
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
@@ -180,24 +179,7 @@ fn the_table_of_tiny_histories_with_times() {
     let rows = table["timed_histories"].as_array().expect("rows");
     assert_eq!(rows.len(), 7);
     for row in rows {
-        let text = row["text"].as_str().expect("operations");
-        let input = Input::new("", text.as_bytes());
-        let plain = formats::read(&input, Some("plume"), &Control::new()).expect("valid");
-        let mut builder = Builder::new(Origin::default());
-        builder.initial_value(Value(0));
-        for t in plain.transactions() {
-            let Some(Label::Number(number)) = plain.transaction_label(t) else { panic!("no number") };
-            let interval = &row["times"][number.to_string()];
-            let session = builder.session_name(&plain.session_name(plain.session_of(t)));
-            let draft = builder.transaction(session, plain.outcome(t));
-            let at = |n: usize| interval[n].as_i64().expect("a number");
-            builder.set_interval(draft, Interval { start: at(0), end: at(1) });
-            for operation in plain.operations_of(t).map(|o| plain.operation(o)) {
-                let key = builder.key_name(&plain.key_name(operation.key));
-                builder.operation(draft, operation.kind, key, operation.value, 0);
-            }
-        }
-        let history = builder.finish().expect("small");
+        let history = common::history(row["text"].as_str().expect("a history"));
         let verdict = decide(&history).expect("evidence holds");
         assert_eq!(verdict.word(), row["sser_expected"].as_str().expect("a verdict"), "{row}");
     }

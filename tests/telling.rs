@@ -9,10 +9,6 @@ use isoscope::counterexample::{self, Claim, Counterexample, Explanation, Minimal
 use isoscope::export::{ComposeOptions, ExportKind, compose, export};
 use isoscope::history::History;
 
-fn parsed(text: &str) -> History {
-    isoscope::formats::text::parse(text).expect("a history in our notation")
-}
-
 fn first_of(findings: &Findings, pattern: Pattern) -> &Violation {
     findings.violations.iter().find(|violation| violation.id.pattern == pattern).expect("it is there")
 }
@@ -30,7 +26,7 @@ fn explained(history: &History, findings: &Findings, violation: &Violation) -> (
 
 #[test]
 fn a_condition_is_named_in_every_export() {
-    let history = parsed("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
+    let history = common::history("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
     let findings = examine::check(&history);
     let violation = first_of(&findings, Pattern::LostUpdate);
     let (example, explanation) = explained(&history, &findings, violation);
@@ -55,7 +51,7 @@ fn a_condition_is_named_in_every_export() {
 
 #[test]
 fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
-    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
+    let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
     let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
     let these = "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read \
@@ -70,7 +66,7 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
 
 #[test]
 fn the_size_says_what_may_still_be_superfluous() {
-    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
+    let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
     let findings = examine::check(&history);
     let (example, _) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
     let size = |minimality, operation_minimality| {
@@ -97,7 +93,7 @@ fn the_rule_of_the_level_comes_before_all_that_follows_from_it() {
         ("a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]\n", Level::PrefixConsistency),
         ("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", Level::SnapshotIsolation),
     ] {
-        let history = parsed(text);
+        let history = common::history(text);
         let findings = examine::check(&history);
         let violation = findings.violations.iter().find(|v| v.levels.weakest() == Some(level)).expect(text);
         let (_, explanation) = explained(&history, &findings, violation);
@@ -113,7 +109,7 @@ fn the_rule_of_the_level_comes_before_all_that_follows_from_it() {
 
 #[test]
 fn two_updates_of_one_version_are_a_lost_update_before_they_are_minimised() {
-    let history = parsed("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [r x 1]\n");
+    let history = common::history("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [r x 1]\n");
     let findings = examine::check(&history);
     for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
         let claim = counterexample::claim(&history, first_of(&findings, pattern));
@@ -123,7 +119,7 @@ fn two_updates_of_one_version_are_a_lost_update_before_they_are_minimised() {
 
 #[test]
 fn a_single_missed_write_is_no_ring() {
-    let history = parsed("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
+    let history = common::history("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
     let findings = examine::check(&history);
     let headline = counterexample::headline(&history, first_of(&findings, Pattern::SICycle));
     assert!(matches!(headline.claim, Claim::StaleRead { sight: Sight::Order, .. }), "{:?}", headline.claim);

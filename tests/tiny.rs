@@ -46,7 +46,7 @@ fn the_table_has_all_its_rows() {
 #[test]
 fn the_oracle_agrees_with_the_table() {
     for row in rows() {
-        let history = common::plume(&row.text);
+        let history = common::history(&row.text);
         assert_eq!(oracle::verdicts(&history), row.satisfied, "{}\n{}", row.name, row.text);
     }
 }
@@ -55,7 +55,7 @@ fn the_oracle_agrees_with_the_table() {
 fn the_pattern_oracle_agrees_with_the_table() {
     for row in rows() {
         let Some((taps, primary)) = row.taps else { continue };
-        let observation = Observation::of(&common::plume(&row.text));
+        let observation = Observation::of(&common::history(&row.text));
         let choices = observation.choices();
         assert_eq!(choices.len(), 1, "{}: no read has two possible writers", row.name);
         let counts = pattern_oracle::count(&observation, &choices[0]);
@@ -71,7 +71,7 @@ fn the_pattern_oracle_agrees_with_the_table() {
 #[test]
 fn the_engines_agree_with_the_table_and_show_evidence() {
     for row in rows() {
-        let history = common::plume(&row.text);
+        let history = common::history(&row.text);
         let findings = examine(&history).unwrap_or_else(|problem| panic!("{}\n{}{problem}", row.name, row.text));
         let found = signs(examine::engine_verdicts(&findings));
         assert_eq!(found, signs(row.satisfied.map(Some)), "{}\n{}", row.name, row.text);
@@ -82,14 +82,14 @@ fn the_engines_agree_with_the_table_and_show_evidence() {
 fn what_is_wrong_whoever_wrote_a_value_is_told_writer_by_writer() {
     let rows = rows();
     let row = rows.iter().find(|row| row.name == "dup-invalid-all").expect("a row with a value written twice");
-    let history = common::plume(&row.text);
+    let history = common::history(&row.text);
     let findings = examine::check(&history);
     let [violation] = findings.violations.as_slice() else { panic!("{:?}", findings.violations) };
     let example = counterexample::minimize(&history, violation, &Control::new());
     let explanation = counterexample::explain(&example);
     let names: Vec<String> = history.transactions().map(|t| history.transaction_name(t)).collect();
     let [one, other, _, reader] = names.as_slice() else { panic!("{names:?}") };
-    let summary = format!("Whichever of {one} and {other} wrote the 1 that {reader} read of key 1, ");
+    let summary = format!("Whichever of {one} and {other} wrote the 1 that {reader} read of key x, ");
     assert!(explanation.summary.starts_with(&summary), "{}", explanation.summary);
     for (case, writer) in [("1", one), ("2", other)] {
         let supposed = format!("Suppose that {writer} wrote");
@@ -112,7 +112,7 @@ fn letters(findings: &Findings, implied: bool) -> String {
 fn the_engines_find_the_patterns_of_the_table() {
     for row in rows() {
         let Some((taps, primary)) = row.taps else { continue };
-        let findings = examine::check(&common::plume(&row.text));
+        let findings = examine::check(&common::history(&row.text));
         assert_eq!(letters(&findings, true), taps, "{}\n{}", row.name, row.text);
         assert_eq!(letters(&findings, false), primary, "{}\n{}", row.name, row.text);
     }
@@ -142,7 +142,7 @@ fn patterns_of(anomaly: &str) -> Option<&'static [Pattern]> {
 fn the_engines_find_the_anomalies_above_causal_consistency() {
     let mut compared = 0;
     for row in rows() {
-        let findings = examine::check(&common::plume(&row.text));
+        let findings = examine::check(&common::history(&row.text));
         for patterns in row.anomalies.iter().filter_map(|anomaly| patterns_of(anomaly)) {
             let found = patterns.iter().any(|pattern| findings.patterns.get(pattern).is_some_and(|count| *count > 0));
             assert!(found, "{}: none of {patterns:?} in {:?}", row.name, findings.patterns);

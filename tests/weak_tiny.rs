@@ -2,10 +2,10 @@
 
 mod common;
 
+use common::index;
 use isoscope::checkers::{Level, LevelSet, Pattern, Violation, weak};
 use isoscope::control::Control;
-use isoscope::history::{History, TransactionId};
-use isoscope::relations::{Index, resolve};
+use isoscope::history::TransactionId;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,6 @@ fn rows() -> Vec<Json> {
     let text = std::fs::read_to_string(path).expect("the table is part of the repository");
     let table: Json = serde_json::from_str(&text).expect("the table is JSON");
     table["histories"].as_array().expect("rows").clone()
-}
-
-fn index(history: &History) -> Index {
-    let control = Control::new();
-    let resolution = resolve(history, &control).expect("no limit");
-    Index::build(history, &resolution, &control).expect("no limit")
 }
 
 fn transaction(json: &Json) -> TransactionId {
@@ -40,7 +34,7 @@ fn triples_of_the_table_are_found() {
     let mut instances = 0;
     for row in rows().iter().filter(|row| row["taps"].is_string()) {
         let (name, text) = (row["name"].as_str().expect("a name"), row["text"].as_str().expect("a history"));
-        let history = common::plume(text);
+        let history = common::history(text);
         let levels = LevelSet::upward(Level::ReadCommitted);
         let found = weak::instances(&history, &index(&history), levels, 1000, &Control::new()).expect("no limit");
         let mut counts: BTreeMap<Pattern, u64> = BTreeMap::new();
@@ -82,7 +76,7 @@ fn verdicts_of_the_table_are_found() {
         if row["taps"].as_str().is_some_and(|letters| letters.chars().any(|letter| letter < 'g')) {
             continue;
         }
-        let history = common::plume(row["text"].as_str().expect("a history"));
+        let history = common::history(row["text"].as_str().expect("a history"));
         for level in [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency] {
             let decision = weak::decide(&index(&history), level, &Control::new()).expect("no limit");
             let satisfied = decision != weak::WeakDecision::Violated;

@@ -69,11 +69,12 @@ impl Figures {
         }
         let going_on = || control.check().is_ok();
         let statistics = Statistics::of_while(history, &going_on);
-        let (skew, sizes) = (skew(history, control)?, sizes(history, control));
+        let statistics = statistics.unwrap_or_default();
+        let sizes = sizes(history, control);
         control.check()?;
         Ok(Figures {
-            statistics: statistics.unwrap_or_default(),
-            skew,
+            skew: skew(&statistics.uses),
+            statistics,
             sizes,
             aborted: share(Outcome::Aborted),
             unknown: share(Outcome::Unknown),
@@ -93,13 +94,10 @@ fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Int
     Ok(order)
 }
 
-fn skew(history: &History, control: &Control) -> Result<Vec<(f64, f64)>, Interrupt> {
-    let mut uses = vec![0_u64; history.n_keys()];
-    going(control, history.keys()).for_each(|key| uses[key.index()] += 1);
-    sort_by(&mut uses, control, |a, b| b.cmp(a))?;
+/// See [`Figures::skew`].
+fn skew(uses: &[usize]) -> Vec<(f64, f64)> {
     let step = uses.len().div_ceil(POINTS).max(1);
-    let places = (0..uses.len()).step_by(step);
-    Ok(places.map(|place| ((place + 1) as f64, uses[place] as f64)).collect())
+    (0..uses.len()).step_by(step).map(|place| ((place + 1) as f64, uses[place] as f64)).collect()
 }
 
 fn sizes(history: &History, control: &Control) -> Vec<(f64, f64)> {

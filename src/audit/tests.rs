@@ -1,14 +1,14 @@
 use super::*;
 use crate::checkers::{Event, Pattern, Proof};
+use crate::common::history;
 use crate::history::TransactionId;
 use crate::relations::Reason;
-use crate::relations::testing::history;
 
 /// Two sessions; the second reads what the first wrote.
-const PLAIN: &str = "w(1,1,0,0) w(1,2,0,1) r(1,1,1,2) r(1,2,1,3)";
+const PLAIN: &str = "a: [w x 1] [w x 2]\nb: [r x 1] [r x 2]";
 
 /// A lost update: serializability and snapshot isolation are violated, what is weaker is satisfied.
-const LOST_UPDATE: &str = "w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,2,2) w(1,3,2,2)";
+const LOST_UPDATE: &str = "a: [w x 1]\nb: [r x 1, w x 2]\nc: [r x 1, w x 3]";
 
 fn found(history: &History, options: &Options) -> (Arc<Resolution>, Findings) {
     let resolution = Arc::new(relations::resolve(history, &Control::new()).expect("not interrupted"));
@@ -102,7 +102,7 @@ fn a_broken_violation_is_no_evidence() {
 
 #[test]
 fn one_good_violation_carries_a_level() {
-    let twice = format!("{LOST_UPDATE} w(7,1,5,5) r(7,1,6,6) w(7,2,6,6) r(7,1,7,7) w(7,3,7,7)");
+    let twice = format!("{LOST_UPDATE}\nd: [w y 1]\ne: [r y 1, w y 2]\nf: [r y 1, w y 3]");
     let history = history(&twice);
     let (resolution, mut findings) = found(&history, &Options::default());
     let n = findings.violations.len();

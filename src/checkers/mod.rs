@@ -24,8 +24,6 @@ mod monotonic_reads;
 mod page;
 mod pattern;
 mod place;
-#[cfg(test)]
-mod proof_rules;
 pub mod read_consistency;
 mod refutation;
 pub(crate) mod rest;

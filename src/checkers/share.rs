@@ -184,22 +184,15 @@ fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::History;
-    use crate::relations::resolve;
-    use crate::relations::testing::history;
-
-    fn index_of(history: &History) -> Index {
-        let control = Control::new();
-        Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
-    }
+    use crate::common;
 
     /// Two sessions that update one version, in addition to three consistent pairs of sessions.
-    const TEXT: &str = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) \
-                        w(3,1,4,4) r(3,1,5,5) w(4,1,6,6) r(4,1,7,7) r(4,1,7,8)";
+    const TEXT: &str = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [w y 1]\nd: [r y 1, w y 2]\n\
+                        e: [w z 1]\nf: [r z 1]\ng: [w u 1]\nh: [r u 1] [r u 1]";
 
     #[test]
     fn every_component_is_dealt_out_once() {
-        let index = index_of(&history(TEXT));
+        let index = common::index(&common::history(TEXT));
         let components = Component::all(&index).unwrap();
         assert_eq!(components.len(), 4);
         for shards in 1..7 {
@@ -215,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_share_is_violated_only_by_its_own_components() {
-        let index = index_of(&history(TEXT));
+        let index = common::index(&common::history(TEXT));
         let components = Component::all(&index).unwrap();
         let levels: Vec<Level> = spread().collect();
         for mine in [vec![0], vec![1, 2], vec![0, 3], vec![]] {
@@ -237,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_stopped_share_is_undecided() {
-        let index = index_of(&history(TEXT));
+        let index = common::index(&common::history(TEXT));
         let components = Component::all(&index).unwrap();
         let control = Control::new();
         control.stop();

@@ -29,13 +29,13 @@ mod tests {
     use super::*;
     use crate::audit;
     use crate::checkers::{self, Options, Witness};
+    use crate::common::history;
     use crate::control::Control;
     use crate::relations::resolve;
-    use crate::relations::testing::history;
 
     #[test]
     fn a_disagreement_ends_with_code_3() {
-        let history = history("w(1,1,0,0) r(1,1,1,1)");
+        let history = history("a: [w x 1]\nb: [r x 1]");
         let control = Control::new();
         let mut findings = checkers::check(&history, &Options::default(), &control, &|_| {});
         for result in &mut findings.levels {

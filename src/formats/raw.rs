@@ -11,9 +11,6 @@ use std::path::Path;
 /// Maximum length of a line that [`raw_spot`] returns, in bytes.
 const RAW_LINE: u64 = 1 << 16;
 
-/// Lines between two checks of the control.
-const STRIDE: u32 = 4096;
-
 /// Bytes of a binary file that [`raw_spot`] shows.
 const RAW_BYTES: usize = 40;
 
@@ -108,9 +105,7 @@ fn lines(mut reader: impl BufRead, numbers: &[u32], control: &Control) -> io::Re
     let (mut next, mut last) = (1, None);
     for (number, place) in wanted.into_iter().filter(|(number, _)| *number > 0) {
         while next < number {
-            if next % STRIDE == 0 {
-                control.check().map_err(|interrupt| io::Error::other(interrupt.to_string()))?;
-            }
+            control.tick(next as usize).map_err(|interrupt| io::Error::other(interrupt.to_string()))?;
             if reader.skip_until(b'\n')? == 0 {
                 return Ok(found);
             }
@@ -173,7 +168,7 @@ mod tests {
     fn a_pass_over_a_file_can_be_stopped() {
         let control = Control::new();
         control.stop();
-        let bytes = b"x\n".repeat(2 * STRIDE as usize);
-        assert!(lines(&*bytes, &[2 * STRIDE], &control).is_err());
+        let bytes = b"x\n".repeat(10_000);
+        assert!(lines(&*bytes, &[10_000], &control).is_err());
     }
 }

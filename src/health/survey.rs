@@ -13,9 +13,6 @@ pub(super) const MINI_OPERATIONS: usize = 4;
 /// Maximum number of keys of a mini-transaction.
 pub(super) const MINI_KEYS: u32 = 2;
 
-/// Transactions between two checks of the control.
-const STEP: usize = 1 << 14;
-
 /// A set of operations that threads fill together.
 struct OperationSet(Vec<AtomicU64>);
 
@@ -124,9 +121,7 @@ impl Survey {
             let mut survey = Survey { keys: vec![KeyTally::default(); history.n_keys()], ..Survey::default() };
             let looker = Looker { history, resolution, versions: &versions, followed: &followed };
             for (done, t) in part.enumerate() {
-                if done % STEP == 0 {
-                    control.check()?;
-                }
+                control.tick(done)?;
                 looker.transaction(TransactionId::new(t), &mut survey);
             }
             Ok(survey)
@@ -184,9 +179,7 @@ fn mark_versions(
     control: &Control,
 ) -> Result<(), Interrupt> {
     for (done, t) in part.clone().map(TransactionId::new).enumerate() {
-        if done % STEP == 0 {
-            control.check()?;
-        }
+        control.tick(done)?;
         if takes_part(resolution.standing(t)) {
             let writes = history.operation_range(t).filter(|&o| history.kinds()[o] == OperationKind::Write);
             writes.for_each(|o| {

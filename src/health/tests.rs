@@ -1,9 +1,9 @@
 //! What is found in small histories, each with one thing wrong.
 
 use super::*;
+use crate::common::{history, random::anything};
 use crate::history::{Builder, Interval, OperationKind, Origin, Outcome, Value};
 use crate::relations::resolve;
-use crate::relations::testing::{history, random_history};
 
 fn examined(history: &History) -> Health {
     let control = Control::new();
@@ -23,7 +23,7 @@ fn doubts(health: &Health) -> Vec<Kind> {
 
 #[test]
 fn a_clean_history_gives_no_doubt_and_all_conditions() {
-    let (_, health) = of("r(1,0,0,0) w(1,1,0,0) r(1,1,1,1) w(1,2,1,1)");
+    let (_, health) = of("a: [r x 0, w x 1]\nb: [r x 1, w x 2]");
     assert_eq!(doubts(&health), []);
     for kind in [Kind::UniqueValues, Kind::ReadModifyWrite, Kind::MiniTransactions] {
         let finding = health.finding(kind).expect("conditions are always told");
@@ -36,24 +36,24 @@ fn a_clean_history_gives_no_doubt_and_all_conditions() {
 
 #[test]
 fn one_unwritten_value_a_key_before_all_others_is_left_over() {
-    let (history, health) = of("r(1,7,0,0) r(2,7,0,0) w(1,1,0,1) r(1,7,1,2) r(2,7,1,2)");
+    let (history, health) = of("a: [r x 7, r y 7] [w x 1]\nb: [r x 7, r y 7]");
     assert_eq!(doubts(&health), [Kind::LeftOver]);
     let finding = health.finding(Kind::LeftOver).expect("it is a doubt");
     assert_eq!((finding.count, finding.operations.len()), (4, 4));
     assert_eq!(finding.remedy.as_ref().map(Remedy::flag).as_deref(), Some("--initial 7"));
     assert_eq!(history.operation(finding.operations[0]).value, Value(7));
     // 0 is the initial version of another key: it must stay one.
-    let (_, health) = of("r(1,7,0,0) r(2,7,0,0) r(3,0,0,0)");
+    let (_, health) = of("a: [r x 7, r y 7, r z 0]");
     let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
     assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
-    let (_, health) = of("r(1,7,0,0) r(2,8,0,0)");
+    let (_, health) = of("a: [r x 7, r y 8]");
     let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
     assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
 }
 
 #[test]
 fn an_unwritten_value_among_others_is_thin_air() {
-    let (_, health) = of("w(1,1,0,0) r(1,5,0,1) r(1,1,0,2) w(1,9,0,3)");
+    let (_, health) = of("a: [w x 1] [r x 5] [r x 1] [w x 9]");
     assert_eq!(doubts(&health), [Kind::ThinAir]);
     let finding = health.finding(Kind::ThinAir).expect("it is a doubt");
     assert_eq!(finding.count, 1);
@@ -62,27 +62,27 @@ fn an_unwritten_value_among_others_is_thin_air() {
 
 #[test]
 fn where_initial_versions_are_read_an_unwritten_value_is_none() {
-    let (_, health) = of("r(1,7,0,0) r(2,0,0,0)");
+    let (_, health) = of("a: [r x 7, r y 0]");
     assert_eq!(doubts(&health), [Kind::ThinAir]);
     assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_some()), "0 is that of another key");
-    let (_, health) = of("r(1,7,0,0) r(1,0,0,0)");
+    let (_, health) = of("a: [r x 7, r x 0]");
     assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_none()), "0 is initial already");
-    let (_, health) = of("w(1,1,0,0) r(1,7,1,1)");
+    let (_, health) = of("a: [w x 1]\nb: [r x 7]");
     assert_eq!(doubts(&health), [Kind::ThinAir], "a value larger than all others is no old one");
-    let (_, health) = of("w(1,8,0,0) r(1,7,1,1)");
+    let (_, health) = of("a: [w x 8]\nb: [r x 7]");
     assert_eq!(doubts(&health), [Kind::LeftOver]);
 }
 
 #[test]
 fn large_values_at_the_end_mean_that_the_log_was_cut_off() {
-    let (_, health) = of("w(1,1,0,0) r(1,1,0,1) r(1,5,0,2) w(2,1,1,3) r(2,1,1,4) r(2,6,1,5)");
+    let (_, health) = of("a: [w x 1] [r x 1] [r x 5]\nb: [w y 1] [r y 1] [r y 6]");
     assert_eq!(doubts(&health), [Kind::CutOff]);
     assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("cut off")));
 }
 
 #[test]
 fn a_value_that_several_sessions_read_has_a_missing_writer() {
-    let (_, health) = of("w(1,9,0,0) r(1,5,0,1) r(1,9,0,2) r(1,9,1,3) r(1,5,1,4) r(1,9,1,5)");
+    let (_, health) = of("a: [w x 9] [r x 5] [r x 9]\nb: [r x 9] [r x 5] [r x 9]");
     assert_eq!(doubts(&health), [Kind::CutOff]);
     assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("missing in the log")));
 }
@@ -93,7 +93,7 @@ fn a_session_that_was_left_out_is_recognised() {
     let mut text = String::new();
     for t in 0..60 {
         let (key, reader) = (t % 4, 1 + t % 3);
-        text += &format!("r({key},{},{reader},{t}) w({key},{},{reader},{t}) ", 1000 + t / 8, 2000 + t);
+        text += &format!("{reader}: [r {key} {}, w {key} {}]\n", 1000 + t / 8, 2000 + t);
     }
     let (_, health) = of(&text);
     let finding = health.finding(Kind::CutOff).expect("a session is missing");
@@ -103,21 +103,21 @@ fn a_session_that_was_left_out_is_recognised() {
 
 #[test]
 fn reads_of_left_out_transactions_do_not_count() {
-    let (_, health) = of("?r(1,7,0,0) w(1,1,1,1)");
+    let (_, health) = of("a: [r x 7]?\nb: [w x 1]");
     assert_eq!(doubts(&health), []);
     assert_eq!(health.finding(Kind::UnknownOutcome).map(|finding| finding.count), Some(1));
 }
 
 #[test]
 fn duplicate_values_are_counted_with_the_reads_they_touch() {
-    let (history, health) = of("w(1,1,0,0) w(1,1,1,1) r(1,1,2,2) w(2,1,0,3)");
-    let finding = health.finding(Kind::DuplicateValues).expect("1 = 1 is written twice");
+    let (history, health) = of("a: [w x 1] [w y 1]\nb: [w x 1]\nc: [r x 1]");
+    let finding = health.finding(Kind::DuplicateValues).expect("x = 1 is written twice");
     assert_eq!((finding.count, finding.severity, finding.operations.len()), (1, Severity::Caution, 2));
     assert!(finding.text.contains("1 read could have several writers"), "{}", finding.text);
     assert_eq!(finding.transactions.len(), 2);
-    assert_eq!(history.operation_text(finding.operations[0]), "w(1) = 1");
+    assert_eq!(history.operation_text(finding.operations[0]), "w(x) = 1");
     assert!(health.finding(Kind::UniqueValues).is_some_and(|finding| finding.count == 1));
-    let (_, health) = of("w(1,1,0,-1) w(1,1,1,1) r(1,1,2,2)");
+    let (_, health) = of("a: [w x 1]!\nb: [w x 1]\nc: [r x 1]");
     assert_eq!(doubts(&health), []);
     assert!(health.finding(Kind::RetriedValues).is_some());
     assert!(health.finding(Kind::DuplicateValues).is_none());
@@ -125,13 +125,13 @@ fn duplicate_values_are_counted_with_the_reads_they_touch() {
 
 #[test]
 fn a_written_initial_value_is_told() {
-    let (_, health) = of("w(1,1,0,0) w(1,0,0,1) r(1,0,1,2)");
+    let (_, health) = of("a: [w x 1] [w x 0]\nb: [r x 0]");
     assert_eq!(doubts(&health), [Kind::InitialOrWritten]);
 }
 
 #[test]
 fn unknown_outcomes_are_told_apart() {
-    let (_, health) = of("?w(1,1,0,0) ?w(1,2,1,1) r(1,1,2,2)");
+    let (_, health) = of("a: [w x 1]?\nb: [w x 2]?\nc: [r x 1]");
     let finding = health.finding(Kind::UnknownOutcome).expect("there are two");
     assert_eq!(finding.count, 2);
     assert!(
@@ -143,15 +143,18 @@ fn unknown_outcomes_are_told_apart() {
 
 #[test]
 fn a_set_up_that_is_not_counted_as_initial_is_told_with_its_flag() {
-    let mut text: String = (0..6).map(|key| format!("w({key},1,0,0) ")).collect();
-    text += &(0..6).map(|key| format!("r({key},1,1,{}) w({key},2,1,{}) ", key + 1, key + 1)).collect::<String>();
-    let (history, health) = of(&text);
+    let text = |initial: u32| {
+        let writes: Vec<String> = (0..6).map(|key| format!("w {key} {initial}")).collect();
+        let updates: String = (0..6).map(|key| format!(" [r {key} {initial}, w {key} 2]")).collect();
+        format!("a: [{}]\nb:{updates}", writes.join(", "))
+    };
+    let (history, health) = of(&text(1));
     assert_eq!(doubts(&health), [Kind::SetUp]);
     let finding = health.finding(Kind::SetUp).expect("it is a doubt");
     let name = history.transaction_name(finding.transactions[0]);
     assert_eq!(finding.remedy.as_ref().map(Remedy::flag), Some(format!("--init txn={name}")));
     // With the initial value it is found without help.
-    let (_, health) = of(&text.replace(",1,0,0)", ",0,0,0)").replace(",1,1,", ",0,1,"));
+    let (_, health) = of(&text(0));
     assert_eq!(doubts(&health), []);
 }
 
@@ -177,7 +180,7 @@ fn clocks_are_compared_with_sessions() {
 
 #[test]
 fn keys_that_say_nothing_are_counted() {
-    let (_, health) = of("w(1,1,0,0) r(2,0,0,1)");
+    let (_, health) = of("a: [w x 1] [r y 0]");
     assert_eq!(health.finding(Kind::NeverRead).map(|finding| finding.count), Some(1));
     assert_eq!(health.finding(Kind::NeverWritten).map(|finding| finding.count), Some(1));
 }
@@ -185,31 +188,21 @@ fn keys_that_say_nothing_are_counted() {
 #[test]
 fn versions_that_several_follow_are_known_once() {
     // Two read-modify-writes of version 1: one pair of three is known, and the single version of key 2.
-    let (_, health) = of("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,2,2) w(1,3,2,2) w(2,1,0,3)");
+    let (_, health) = of("a: [w x 1] [w y 1]\nb: [r x 1, w x 2]\nc: [r x 1, w x 3]");
     assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 4 });
 }
 
 #[test]
 fn lists_show_their_order() {
-    let mut builder = Builder::new(Origin::default());
-    let key = builder.key_number(0);
-    for (session, element) in [(0, 1), (1, 2), (2, 3)] {
-        let session = builder.session_number(session);
-        let draft = builder.transaction(session, Outcome::Committed);
-        builder.operation(draft, OperationKind::Write, key, Value(element), 0);
-    }
-    let session = builder.session_number(3);
-    let draft = builder.transaction(session, Outcome::Committed);
-    builder.list_read(draft, key, &[Value(1), Value(2)], 0);
-    let health = examined(&builder.finish().expect("small histories fit"));
+    let (_, health) = of("a: [a x 1]\nb: [a x 2]\nc: [a x 3]\nd: [r x [1 2]]");
     assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 3 });
     assert!(health.finding(Kind::Lists).is_some_and(|finding| finding.count == 0));
 }
 
 #[test]
 fn counts_are_exact_and_lists_are_bounded() {
-    let text: String = (0..300).map(|t| format!("w(1,{},0,{t}) r(1,{},0,{t}) ", 1 + t, 5000 + t)).collect();
-    let (_, health) = of(&text);
+    let transactions: String = (0..300).map(|t| format!(" [w x {}, r x {}]", 1 + t, 5000 + t)).collect();
+    let (_, health) = of(&format!("a:{transactions}"));
     let finding = health.findings.iter().find(|finding| finding.severity == Severity::Warning).expect("thin air");
     assert_eq!((finding.count, finding.operations.len()), (300, LISTED));
     assert!(finding.transactions.len() <= LISTED);
@@ -245,7 +238,7 @@ fn any_number_of_threads_finds_the_same() {
 fn random_histories_are_examined_without_contradiction() {
     let mut random = fastrand::Rng::with_seed(3);
     for _ in 0..3000 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let health = examined(&history);
         assert!(health.version_order.known <= health.version_order.pairs);
         for finding in &health.findings {

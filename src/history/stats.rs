@@ -69,6 +69,8 @@ pub struct Statistics {
     pub writes: usize,
     /// Transactions by contents.
     pub shapes: Shapes,
+    /// Operations on each key, the most used first.
+    pub uses: Vec<usize>,
     /// Operations on the most used key.
     pub hottest_key_operations: usize,
     /// Share of all operations on the most used tenth of the keys (at least one key): 0.1 when uniform.
@@ -137,6 +139,7 @@ impl Statistics {
             hottest_key_operations: uses.first().copied().unwrap_or(0),
             hot_tenth_share: if history.n_operations() == 0 { 0.0 } else { hot as f64 / history.n_operations() as f64 },
             zipf_exponent: zipf_exponent(&uses),
+            uses,
             write_conflicts,
             concurrent_write_conflicts: history.has_times().then_some(concurrent),
             distinct_values,
@@ -302,36 +305,15 @@ fn values(history: &History, goes_on: &dyn Fn() -> bool) -> Option<(usize, usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Builder, Origin};
-
-    /// A session, a start, and operations: a letter, a key and a value.
-    type Sketch<'a> = (u64, i64, &'a [(char, u64, u64)]);
-
-    /// Transactions that last ten units each.
-    fn history(transactions: &[Sketch<'_>]) -> History {
-        let mut builder = Builder::new(Origin::default());
-        for (session, start, operations) in transactions {
-            let session = builder.session_number(*session);
-            let draft = builder.transaction(session, Outcome::Committed);
-            builder.set_interval(draft, Interval { start: *start, end: start + 10 });
-            for &(letter, key, value) in *operations {
-                let kind = if letter == 'r' { OperationKind::Read } else { OperationKind::Write };
-                let key = builder.key_number(key);
-                builder.operation(draft, kind, key, Value(value), 0);
-            }
-        }
-        builder.finish().expect("small histories fit")
-    }
+    use crate::common::history;
 
     #[test]
     fn shapes_and_spreads_are_counted() {
-        let history = history(&[
-            (0, 0, &[('r', 1, 1)]),
-            (0, 20, &[('w', 1, 1), ('w', 1, 2)]),
-            (0, 40, &[('r', 1, 1), ('w', 1, 3)]),
-            (1, 0, &[('r', 1, 1), ('w', 2, 3)]),
-            (2, 0, &[]),
-        ]);
+        let history = history(
+            "a: [r x 1]@0..10 [w x 1, w x 2]@20..30 [r x 1, w x 3]@40..50\n\
+             b: [r x 1, w y 3]@0..10\n\
+             c: []@0..10",
+        );
         let statistics = Statistics::of(&history);
         let expected = Shapes { empty: 1, read_only: 1, write_only: 1, read_modify_write: 1, mixed: 1 };
         assert_eq!(statistics.shapes, expected);
@@ -343,8 +325,7 @@ mod tests {
 
     #[test]
     fn conflicts_are_pairs_of_sessions_and_concurrent_ones_overlap() {
-        let writes: &[(char, u64, u64)] = &[('w', 1, 1)];
-        let history = history(&[(0, 0, writes), (0, 20, writes), (1, 5, writes), (2, 100, writes)]);
+        let history = history("a: [w x 1]@0..10 [w x 1]@20..30\nb: [w x 1]@5..15\nc: [w x 1]@100..110");
         let statistics = Statistics::of(&history);
         // One of six pairs is of one session; only the first and the third run at the same time.
         assert_eq!((statistics.write_conflicts, statistics.concurrent_write_conflicts), (5, Some(1)));

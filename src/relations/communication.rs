@@ -218,16 +218,8 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Control;
-    use crate::history::History;
-    use crate::relations::resolve;
-    use crate::relations::testing::{history, random_history};
+    use crate::common::{history, index, random::anything};
     use std::collections::BTreeSet;
-
-    fn index(history: &History) -> Index {
-        let control = Control::new();
-        Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
-    }
 
     /// The components as the paper defines them: every pair of users at least one of which writes.
     fn by_definition(index: &Index) -> Vec<Vec<u32>> {
@@ -257,7 +249,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(17);
         let (mut one, mut several) = (0, 0);
         for _ in 0..2000 {
-            let index = index(&random_history(&mut random));
+            let index = index(&anything(&mut random));
             let expected = by_definition(&index);
             assert_eq!(components(&index), expected);
             match Communication::is_plainly_one(&index) {
@@ -277,7 +269,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(18);
         let mut widths = BTreeSet::new();
         for _ in 0..500 {
-            let index = index(&random_history(&mut random));
+            let index = index(&anything(&mut random));
             let n = index.n_nodes();
             let is_unordered = |set: &u32| {
                 let members = || (0..n).filter(|t| set & (1 << t) != 0);
@@ -299,25 +291,25 @@ mod tests {
 
     #[test]
     fn sessions_in_a_chain_are_components_two_by_two() {
-        let chain = index(&history("w(1,1,0,0) r(1,1,1,1) w(2,1,1,2) r(2,1,2,3) r(1,1,1,4)"));
+        let chain = index(&history("a: [w x 1]\nb: [r x 1] [w y 1] [r x 1]\nc: [r y 1]"));
         assert_eq!(components(&chain), [vec![0, 1], vec![1, 2]]);
     }
 
     #[test]
     fn readers_of_one_writer_do_not_communicate() {
-        let star = index(&history("w(1,1,0,0) r(1,1,1,1) r(1,1,2,2) r(2,0,1,3) r(2,0,2,4)"));
+        let star = index(&history("a: [w x 1]\nb: [r x 1] [r y 0]\nc: [r x 1] [r y 0]"));
         assert_eq!(components(&star), [vec![0, 1], vec![0, 2]]);
     }
 
     #[test]
     fn two_writers_join_all_readers() {
-        let star = index(&history("w(1,1,0,0) w(1,2,3,5) r(1,1,1,1) r(1,1,2,2)"));
+        let star = index(&history("a: [w x 1]\nd: [w x 2]\nb: [r x 1]\nc: [r x 1]"));
         assert_eq!(components(&star), [vec![0, 1, 2, 3]]);
     }
 
     #[test]
     fn a_session_on_its_own_is_a_component() {
-        let apart = index(&history("w(1,1,0,0) r(1,1,1,1) w(2,1,2,2)"));
+        let apart = index(&history("a: [w x 1]\nb: [r x 1]\nc: [w y 1]"));
         assert_eq!(components(&apart), [vec![0, 1], vec![2]]);
     }
 }

@@ -1,6 +1,7 @@
 //! Transactions that explicitly write the initial state.
 
 use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
 /// The transactions that set up the initial state, ascending, possibly none: those that the file or the user declares,
@@ -147,43 +148,26 @@ fn refuted(history: &History, candidates: &[bool], groups: &Groups) -> Vec<bool>
 
 /// Sessions that share keys, directly or through others: a forest over sessions and keys.
 #[derive(Default)]
-struct Groups {
-    parent: Vec<u32>,
-}
+struct Groups(UnionFind<u32>);
 
 impl Groups {
     fn new(history: &History) -> Groups {
-        let n = history.n_sessions() + history.n_keys();
-        let mut groups = Groups { parent: (0..n as u32).collect() };
+        let mut joined = UnionFind::new(history.n_sessions() + history.n_keys());
         for t in history.transactions().filter(|&t| takes_part(history, t)) {
-            let session = history.session_of(t).index();
+            let session = history.session_of(t).0;
             for o in history.operation_range(t) {
-                let (a, b) = (groups.root(session), groups.root(history.n_sessions() + history.keys()[o].index()));
-                groups.parent[a.max(b)] = a.min(b) as u32;
+                joined.union(session, history.n_sessions() as u32 + history.keys()[o].0);
             }
         }
-        groups
-    }
-
-    /// The root of a tree; paths are halved on the way.
-    fn root(&mut self, mut node: usize) -> usize {
-        while self.parent[node] as usize != node {
-            self.parent[node] = self.parent[self.parent[node] as usize];
-            node = self.parent[node] as usize;
-        }
-        node
+        Groups(joined)
     }
 
     fn len(&self) -> usize {
-        self.parent.len()
+        self.0.len()
     }
 
     /// The group of a transaction.
     fn of(&self, history: &History, t: TransactionId) -> usize {
-        let mut node = history.session_of(t).index();
-        while self.parent[node] as usize != node {
-            node = self.parent[node] as usize;
-        }
-        node
+        self.0.find(history.session_of(t).0) as usize
     }
 }

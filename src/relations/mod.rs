@@ -29,8 +29,6 @@ mod part;
 mod real_time;
 mod resolution;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
 mod tests;
 mod write_read;
 

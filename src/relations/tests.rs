@@ -1,7 +1,7 @@
 //! Resolution and index against definitions evaluated literally.
 
-use super::testing::{history, random_history};
 use super::*;
+use crate::common::{history, random::anything};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Operation, OperationKind, Outcome, Value};
 
@@ -55,7 +55,7 @@ fn sources_agree_with_the_rules_read_by_read() {
     let mut random = fastrand::Rng::with_seed(21);
     let mut kinds_seen = std::collections::BTreeSet::new();
     for _ in 0..4000 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let resolution = resolve(&history, &Control::new()).unwrap();
         let merged: Vec<TransactionId> = resolution.merged_into_initial().collect();
         for o in operations(&history) {
@@ -127,7 +127,7 @@ fn sources_agree_with_the_rules_read_by_read() {
 fn the_index_holds_exactly_the_external_reads_and_last_writes() {
     let mut random = fastrand::Rng::with_seed(22);
     for _ in 0..3000 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let control = Control::new();
         let resolution = resolve(&history, &control).unwrap();
         let choice: Choice = resolution
@@ -220,7 +220,7 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
 
 #[test]
 fn set_up_transactions_become_part_of_the_initial_state() {
-    let (history, resolution) = resolved("w(1,0,0,0) w(2,0,0,0) r(1,0,0,1) w(1,1,0,1) r(2,0,1,2) r(1,1,1,2)");
+    let (history, resolution) = resolved("a: [w x 0, w y 0] [r x 0, w x 1]\nb: [r y 0, r x 1]");
     assert_eq!(resolution.merged_into_initial().collect::<Vec<_>>(), [TransactionId(0)]);
     assert_eq!(resolution.n_ambiguous(), 0);
     assert_eq!(resolution.source(OperationId(2)), Source::Initial { after_own_write: false });
@@ -230,9 +230,9 @@ fn set_up_transactions_become_part_of_the_initial_state() {
 
     // A late reset, a key that is not covered, or a second writer of the initial value: nothing is merged.
     for text in [
-        "w(1,1,1,0) w(1,0,1,1) r(1,1,0,2) r(1,0,0,3)",
-        "w(1,0,0,0) r(1,0,1,1) r(2,0,1,1)",
-        "w(1,0,0,0) w(1,1,0,1) w(1,0,1,2) r(1,0,1,3)",
+        "b: [w x 1] [w x 0]\na: [r x 1] [r x 0]",
+        "a: [w x 0]\nb: [r x 0, r y 0]",
+        "a: [w x 0] [w x 1]\nb: [w x 0] [r x 0]",
     ] {
         let (_, resolution) = resolved(text);
         assert_eq!(resolution.merged_into_initial().count(), 0, "{text}");
@@ -243,7 +243,7 @@ fn set_up_transactions_become_part_of_the_initial_state() {
 fn unknown_transactions_take_part_when_somebody_who_does_reads_from_them() {
     // 0 is read by a committed one and itself reads from 1; 2 is read by the aborted only.
     let (history, resolution) =
-        resolved("?w(1,1,0,0) ?r(2,1,0,0) ?w(2,1,1,1) ?w(3,1,2,2) r(1,1,3,3) r(3,1,4,-1) ?r(1,1,5,4) ?w(4,1,5,4)");
+        resolved("a: [w x 1, r y 1]?\nb: [w y 1]?\nc: [w z 1]?\nd: [r x 1]\ne: [r z 1]!\nf: [r x 1, w k4 1]?");
     assert_eq!(resolution.promoted().count(), 2);
     assert_eq!(resolution.dropped().count(), 2);
     assert_eq!(resolution.standing(history.transaction_of(OperationId(0))), Standing::Promoted);
@@ -252,7 +252,7 @@ fn unknown_transactions_take_part_when_somebody_who_does_reads_from_them() {
 
 #[test]
 fn an_unknown_second_writer_takes_part_only_if_chosen() {
-    let (history, resolution) = resolved("w(1,1,0,0) ?w(1,1,1,1) r(1,1,2,2)");
+    let (history, resolution) = resolved("a: [w x 1]\nb: [w x 1]?\nc: [r x 1]");
     assert_eq!(resolution.standing(TransactionId(1)), Standing::Possible);
     for (candidate, nodes) in [(Some(0), 2), (Some(1), 3), (None, 2)] {
         let index = Index::build_with(&history, &resolution, &vec![candidate], &Control::new()).unwrap();
@@ -293,5 +293,5 @@ fn many_threads_find_the_same_as_one() {
 fn a_stopped_resolution_says_so() {
     let control = Control::new();
     control.stop();
-    assert_eq!(resolve(&history("r(1,0,0,0)"), &control).err(), Some(Interrupt::Cancelled));
+    assert_eq!(resolve(&history("a: [r x 0]"), &control).err(), Some(Interrupt::Cancelled));
 }

@@ -227,8 +227,8 @@ fn last_past<E: Entry, const BLOCK: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::random::anything;
     use crate::control::Control;
-    use crate::relations::testing::random_history;
     use crate::verify::initial::Initial;
     use crate::verify::resolution::{Resolution, Source};
     use crate::verify::story::{Sight, Sources};
@@ -239,7 +239,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let (control, mut seen) = (Control::new(), [0, 0]);
         for _ in 0..20_000 {
-            let history = random_history(&mut random);
+            let history = anything(&mut random);
             let resolution = Resolution::new(&history);
             let others = |_, read| match resolution.source(read) {
                 Source::Other { writer, .. } => Some(writer),

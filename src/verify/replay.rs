@@ -38,9 +38,6 @@ pub enum Step {
     Commit(TransactionId),
 }
 
-/// Transactions replayed between two checks of the control.
-const STRIDE: u32 = 1 << 12;
-
 /// The transactions that have committed in a replay, and whether a commit is allowed.
 pub(super) struct Attendance<'a> {
     history: &'a History,
@@ -77,9 +74,7 @@ impl<'a> Attendance<'a> {
         }
         self.n += 1;
         self.number[t.index()] = self.n;
-        if self.n.is_multiple_of(STRIDE) {
-            self.control.check()?;
-        }
+        self.control.tick(self.n as usize)?;
         if self.initial.is_setup(t) {
             return Ok(None);
         }

@@ -4,9 +4,12 @@
 use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
 use isoscope::audit;
-use isoscope::checkers::{Findings, Level, LevelResult, Options, Pattern, Verdict, Violation};
+use isoscope::checkers::{
+    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId,
+};
 use isoscope::control::Control;
-use isoscope::history::History;
+use isoscope::history::{History, TransactionId};
+use isoscope::relations::{Edge, Reason};
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
 use std::collections::BTreeMap;
@@ -93,6 +96,43 @@ pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Vio
     };
     let report = Report::new(history, &findings, Settings::default());
     verify::verify_example(history, &report.violations[0]).map_err(|problems| format!("{problems:?}"))
+}
+
+/// The proof as the only violation of a report.
+pub(crate) fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level: Level) -> Report {
+    let named = |edge: &Edge| match edge.because {
+        Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => vec![edge.from, edge.to, reader],
+        Reason::Overwrites { writer, .. } => vec![edge.from, edge.to, writer],
+        _ => vec![edge.from, edge.to],
+    };
+    let mut transactions: Vec<TransactionId> = edges.iter().flat_map(named).collect();
+    transactions.sort_unstable();
+    transactions.dedup();
+    let violation = Violation {
+        id: ViolationId { pattern: Pattern::SERCycle, ordinal: 1 },
+        also: Vec::new(),
+        levels: LevelSet::upward(level).iter().filter(|level| *level != Level::StrictSerializability).collect(),
+        key: None,
+        transactions,
+        operations: Vec::new(),
+        edges,
+        proof,
+        implied: false,
+        group: 1,
+        place: None,
+    };
+    let findings = Findings { violations: vec![violation], ..Findings::default() };
+    Report::new(history, &findings, Settings::default())
+}
+
+/// Whether the verifier accepts the only violation of a report.
+pub(crate) fn is_accepted(history: &History, report: &Report) -> Result<bool, String> {
+    match verify::verify(history, report) {
+        Ok(verified) => Ok(verified.violations == 1),
+        // What is said of it besides its proof is not looked at here.
+        Err(problems) if problems.iter().all(|problem| !problem.place.starts_with("violation")) => Ok(true),
+        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+    }
 }
 
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.

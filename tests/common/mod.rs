@@ -1,4 +1,4 @@
-//! What the integration tests share: a literal oracle, small random histories, and where things lie on disk.
+//! What tests share: literal oracles, small random histories, and where things lie on disk. Unit tests include it too.
 
 // Every test binary compiles this module and uses its own part of it.
 #![allow(dead_code)]
@@ -25,12 +25,15 @@ pub(crate) mod rewrite;
 pub(crate) mod servers;
 pub(crate) mod shop;
 pub(crate) mod sketch;
+pub(crate) mod sound;
 pub(crate) mod store;
 pub(crate) mod strong;
 pub(crate) mod tamper;
 
-use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
-use std::collections::BTreeMap;
+use isoscope::control::Control;
+use isoscope::formats;
+use isoscope::history::History;
+use isoscope::relations::{Index, resolve};
 use std::path::PathBuf;
 
 /// A file or folder of the repository.
@@ -49,23 +52,14 @@ pub(crate) fn corpus() -> Option<PathBuf> {
     None
 }
 
-/// Reads Plume's one-operation-a-line text, for tests that must not depend on the readers of the library. Every line of
-/// the pseudo-transaction -1 becomes an aborted transaction of its own: nothing depends on how they are grouped.
-pub(crate) fn plume(text: &str) -> History {
-    let mut builder = Builder::new(Origin::default());
-    builder.initial_value(Value(0));
-    let mut drafts = BTreeMap::new();
-    for line in text.split_whitespace() {
-        let inner = line[2..].strip_suffix(')').expect("an operation ends in a parenthesis");
-        let field: Vec<i64> = inner.split(',').map(|n| n.parse().expect("fields are numbers")).collect();
-        let session = builder.session_number(field[2] as u64);
-        let draft = match field[3] {
-            -1 => builder.transaction(session, Outcome::Aborted),
-            id => *drafts.entry(id).or_insert_with(|| builder.transaction(session, Outcome::Committed)),
-        };
-        let kind = if line.starts_with('r') { OperationKind::Read } else { OperationKind::Write };
-        let key = builder.key_number(field[0] as u64);
-        builder.operation(draft, kind, key, Value(field[1] as u64), 0);
-    }
-    builder.finish().expect("tiny histories fit")
+/// A history in IsoScope's own notation.
+pub(crate) fn history(text: &str) -> History {
+    formats::text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// What the engines are given of a history.
+pub(crate) fn index(history: &History) -> Index {
+    let control = Control::new();
+    let resolution = resolve(history, &control).expect("no limit was set");
+    Index::build(history, &resolution, &control).expect("no limit was set")
 }

@@ -6,7 +6,7 @@
 
 use super::sketch::{Operation, Sketch, Transaction, read, write};
 use fastrand::Rng;
-use isoscope::history::{OperationKind, Outcome, Value};
+use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use rayon::prelude::*;
 
 /// What may occur in a random history.
@@ -91,6 +91,37 @@ pub(crate) fn sketch(shape: Shape, seed: u64) -> Sketch {
         repeat_values(&mut sketch, &mut rng);
     }
     sketch
+}
+
+/// A few short transactions in which anything may happen; values are often, but not always, written once.
+pub(crate) fn anything(rng: &mut Rng) -> History {
+    let mut builder = Builder::new(Origin::default());
+    if rng.u8(0..4) > 0 {
+        builder.initial_value(Value(0));
+    }
+    let n_keys = rng.u64(1..4);
+    let n_values = rng.u64(1..6);
+    for _ in 0..rng.usize(1..7) {
+        let session = builder.session_number(rng.u64(0..3));
+        let outcome = match rng.u8(0..8) {
+            0 => Outcome::Aborted,
+            1 => Outcome::Unknown,
+            _ => Outcome::Committed,
+        };
+        let draft = builder.transaction(session, outcome);
+        for _ in 0..rng.usize(0..5) {
+            let key = builder.key_number(rng.u64(0..n_keys));
+            let write = rng.bool();
+            let value = match rng.u8(0..20) {
+                0 if !write => Value::INITIAL,
+                1 if !write => Value::UNRECORDED,
+                _ => Value(rng.u64(0..n_values + 1)),
+            };
+            let kind = if write { OperationKind::Write } else { OperationKind::Read };
+            builder.operation(draft, kind, key, value, 0);
+        }
+    }
+    builder.finish().expect("small histories fit")
 }
 
 fn empty(n_sessions: usize) -> Sketch {

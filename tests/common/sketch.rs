@@ -73,6 +73,29 @@ impl Sketch {
         builder.finish().expect("sketches are small")
     }
 
+    /// The part with these transactions, in the order of the sessions; reads of what others wrote are dropped. Values
+    /// must be unique.
+    pub(crate) fn part(&self, keep: &[u32]) -> Sketch {
+        let kept = |place: &usize| keep.contains(&(*place as u32));
+        let written = |o: &Operation| o.kind == OperationKind::Write;
+        let all: Vec<&Transaction> = self.transactions().collect();
+        let of_others: Vec<Operation> = (0..all.len())
+            .filter(|place| !kept(place))
+            .flat_map(|place| all[place].operations.iter().copied().filter(written))
+            .collect();
+        let is_of_others = |o: &Operation| of_others.iter().any(|write| (write.key, write.value) == (o.key, o.value));
+        let mut place = 0;
+        let mut part = self.clone();
+        for session in &mut part.sessions {
+            session.retain(|_| {
+                place += 1;
+                kept(&(place - 1))
+            });
+            session.iter_mut().for_each(|transaction| transaction.operations.retain(|o| !is_of_others(o)));
+        }
+        part
+    }
+
     /// All transactions.
     pub(crate) fn transactions(&self) -> impl Iterator<Item = &Transaction> {
         self.sessions.iter().flatten()

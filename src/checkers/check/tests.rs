@@ -4,9 +4,8 @@ use super::super::ambiguity::{Chooser, Found, Means, Why};
 use super::*;
 
 use crate::checkers::{Pattern, Proof, refutation};
-use crate::history::{Builder, Interval, Origin, Outcome, Value};
+use crate::common::{history, random::anything};
 use crate::relations::Choice;
-use crate::relations::testing::{history, random_history};
 use std::sync::Mutex;
 
 fn checked(history: &History) -> Findings {
@@ -26,37 +25,33 @@ fn signs(findings: &Findings) -> String {
 #[test]
 fn small_histories_have_the_verdicts_of_the_definitions() {
     for (text, expected, pattern) in [
-        ("r(1,0,0,0)", "+++++++", None),
-        ("w(1,1,0,-1)", "+++++++", None),
-        ("r(1,7,0,0)", "+------", Some(Pattern::ThinAirRead)),
-        ("r(1,1,0,0) w(1,1,0,1)", "+------", Some(Pattern::CyclicCO)),
-        ("w(1,1,0,0) w(1,2,1,1) r(1,1,2,2) r(1,2,2,2)", "-+-----", Some(Pattern::NonRepeatableRead)),
-        ("w(1,1,0,0) w(1,2,0,1) r(1,2,1,2) r(1,1,1,2)", "-------", Some(Pattern::NonRepeatableRead)),
-        ("w(1,1,0,0) w(1,2,0,1) w(2,2,0,1) r(2,2,1,2) r(1,1,1,2)", "+------", Some(Pattern::NonMonoReadCO)),
-        ("w(1,1,0,0) r(1,0,0,1)", "++-----", Some(Pattern::FracturedReadCO)),
-        ("w(1,1,0,0) r(1,1,1,1) w(2,1,1,1) r(2,1,2,2) r(1,0,2,3)", "+++----", Some(Pattern::COConflictCM)),
-        ("w(1,1,0,0) w(2,1,1,1) r(1,1,2,2) r(2,0,2,2) r(2,1,3,3) r(1,0,3,3)", "++++---", Some(Pattern::LongFork)),
-        ("r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1)", "+++++--", Some(Pattern::LostUpdate)),
-        ("r(1,0,0,0) w(2,1,0,0) r(2,0,1,1) w(1,1,1,1)", "++++++-", Some(Pattern::WriteSkew)),
+        ("a: [r x 0]", "+++++++", None),
+        ("a: [w x 1]!", "+++++++", None),
+        ("a: [r x 7]", "+------", Some(Pattern::ThinAirRead)),
+        ("a: [r x 1] [w x 1]", "+------", Some(Pattern::CyclicCO)),
+        ("a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2]", "-+-----", Some(Pattern::NonRepeatableRead)),
+        ("a: [w x 1] [w x 2]\nb: [r x 2, r x 1]", "-------", Some(Pattern::NonRepeatableRead)),
+        ("a: [w x 1] [w x 2, w y 2]\nb: [r y 2, r x 1]", "+------", Some(Pattern::NonMonoReadCO)),
+        ("a: [w x 1] [r x 0]", "++-----", Some(Pattern::FracturedReadCO)),
+        ("a: [w x 1]\nb: [r x 1, w y 1]\nc: [r y 1] [r x 0]", "+++----", Some(Pattern::COConflictCM)),
+        ("a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]", "++++---", Some(Pattern::LongFork)),
+        ("a: [r x 0, w x 1]\nb: [r x 0, w x 2]", "+++++--", Some(Pattern::LostUpdate)),
+        ("a: [r x 0, w y 1]\nb: [r y 0, w x 1]", "++++++-", Some(Pattern::WriteSkew)),
         // Values written twice, and explicit writes of the initial value.
-        ("w(1,1,0,0) w(1,1,1,1) r(1,1,2,2)", "+++++++", None),
-        ("w(1,1,0,0) w(1,2,0,1) r(1,1,0,2) w(1,1,1,3)", "+++++++", None),
-        ("w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3)", "++-----", Some(Pattern::FracturedReadCO)),
-        ("w(1,0,0,0) w(2,0,0,0) r(1,0,0,1) w(1,1,0,1) r(2,0,1,2) r(1,1,1,2)", "+++++++", None),
+        ("a: [w x 1]\nb: [w x 1]\nc: [r x 1]", "+++++++", None),
+        ("a: [w x 1] [w x 2] [r x 1]\nb: [w x 1]", "+++++++", None),
+        ("a: [w x 1] [w x 1] [w x 2] [r x 1]", "++-----", Some(Pattern::FracturedReadCO)),
+        ("a: [w x 0, w y 0] [r x 0, w x 1]\nb: [r y 0, r x 1]", "+++++++", None),
         // What looks like a set-up transaction counts as one, even if it may have been a late reset.
-        ("w(1,1,0,0) w(1,0,1,1) r(1,1,2,2) r(1,0,2,3)", "+++----", Some(Pattern::COConflictCM)),
+        ("a: [w x 1]\nb: [w x 0]\nc: [r x 1] [r x 0]", "+++----", Some(Pattern::COConflictCM)),
         // An unknown transaction is needed, or is not.
-        ("?w(1,1,0,0) r(1,1,1,1)", "+++++++", None),
-        ("?r(1,7,0,0) ?w(1,1,0,0)", "+++++++", None),
-        ("?r(1,7,0,0) ?w(1,1,0,0) r(1,1,1,1)", "+------", Some(Pattern::ThinAirRead)),
+        ("a: [w x 1]?\nb: [r x 1]", "+++++++", None),
+        ("a: [r x 7, w x 1]?", "+++++++", None),
+        ("a: [r x 7, w x 1]?\nb: [r x 1]", "+------", Some(Pattern::ThinAirRead)),
         // A read after an own write does not prove that an unknown transaction committed.
-        (
-            "w(1,1,0,0) w(1,2,0,0) w(1,4,0,1) r(1,1,0,1) ?r(1,0,1,2) ?r(1,2,1,2) ?w(1,1,1,2)",
-            "+------",
-            Some(Pattern::NotMyOwnWrite),
-        ),
+        ("a: [w x 1, w x 2] [w x 4, r x 1]\nb: [r x 0, r x 2, w x 1]?", "+------", Some(Pattern::NotMyOwnWrite)),
         // Either of two unknown writers may have committed.
-        ("?w(1,1,0,0) ?w(1,1,1,1) r(1,1,2,2)", "+++++++", None),
+        ("a: [w x 1]?\nb: [w x 1]?\nc: [r x 1]", "+++++++", None),
         ("", "+++++++", None),
     ] {
         let findings = checked(&history(text));
@@ -73,7 +68,7 @@ fn findings_are_consistent_in_themselves() {
     let mut random = fastrand::Rng::with_seed(41);
     let mut listed = 0;
     for _ in 0..1500 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let told = Mutex::new(Vec::new());
         let observe = |result: &LevelResult| told.lock().unwrap().push((result.level, result.verdict.word()));
         let findings = check(&history, &Options::default(), &Control::new(), &observe);
@@ -106,7 +101,7 @@ fn findings_are_consistent_in_themselves() {
 #[test]
 fn findings_do_not_depend_on_the_number_of_threads() {
     let mut random = fastrand::Rng::with_seed(42);
-    let histories: Vec<History> = (0..150).map(|_| random_history(&mut random)).collect();
+    let histories: Vec<History> = (0..150).map(|_| anything(&mut random)).collect();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let text = |history: &History| {
@@ -125,7 +120,7 @@ fn findings_do_not_depend_on_the_number_of_threads() {
 fn stopped_work_leaves_levels_undecided() {
     let control = Control::new();
     control.stop();
-    let findings = check(&history("r(1,7,0,0)"), &Options::default(), &control, &|_| {});
+    let findings = check(&history("a: [r x 7]"), &Options::default(), &control, &|_| {});
     assert_eq!(signs(&findings), "???????");
     let cause = Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled));
     assert!(findings.levels.iter().all(|result| result.verdict == cause));
@@ -137,14 +132,15 @@ fn levels_are_answered_in_the_order_asked_and_once() {
         levels: vec![Level::Serializability, Level::CutIsolation, Level::Serializability],
         ..Options::default()
     };
-    let findings = check(&history("w(1,1,0,0)"), &options, &Control::new(), &|_| {});
+    let findings = check(&history("a: [w x 1]"), &options, &Control::new(), &|_| {});
     let levels: Vec<Level> = findings.levels.iter().map(|result| result.level).collect();
     assert_eq!(levels, [Level::Serializability, Level::CutIsolation]);
 }
 
 #[test]
 fn counts_stay_exact_when_lists_are_short() {
-    let text: String = (0..30).map(|t| format!("r(1,{},0,{t}) ", t + 7)).collect();
+    let transactions: String = (0..30).map(|t| format!(" [r x {}]", t + 7)).collect();
+    let text = format!("a:{transactions}");
     for max_instances in [0, 2] {
         let options = Options { max_instances, ..Options::default() };
         let findings = check(&history(&text), &options, &Control::new(), &|_| {});
@@ -156,12 +152,12 @@ fn counts_stay_exact_when_lists_are_short() {
 #[test]
 fn choices_without_number_are_decided_by_what_contradicts() {
     // Each of the first reads has two writers that are both possible. The last two reads are possible with any writer,
-    // but not together: whichever transaction wrote 1 = 1 had overwritten 2 = 1.
+    // but not together: whichever transaction wrote x = 1 had overwritten y = 1.
     let mut text = String::new();
     for key in 10..16 {
-        text += &format!("w({key},1,{key},{key}0) w({key},1,{key}1,{key}1) r({key},1,{key}2,{key}2) ");
+        text += &format!("{key}: [w {key} 1]\n{key}1: [w {key} 1]\n{key}2: [r {key} 1]\n");
     }
-    text += "w(2,1,0,0) w(2,1,0,1) w(1,1,0,2) w(2,8,0,2) w(1,1,0,3) w(2,9,0,3) r(2,1,1,4) r(1,1,1,4)";
+    text += "a: [w y 1] [w y 1] [w x 1, w y 8] [w x 1, w y 9]\nb: [r y 1, r x 1]";
     let history = history(&text);
     let control = Control::new();
     let resolution = resolve(&history, &control).unwrap();
@@ -202,7 +198,7 @@ fn each_of_the_means_says_what_all_choices_say() {
     let mut random = fastrand::Rng::with_seed(11);
     let (mut decided, mut turns, mut alone) = ([0; 2], 0, 0);
     for _ in 0..12_000 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let control = Control::new();
         let resolution = resolve(&history, &control).unwrap();
         let Some(choices) = all_choices(&resolution) else { continue };
@@ -239,29 +235,13 @@ fn each_of_the_means_says_what_all_choices_say() {
     assert!(decided[0] > 100 && decided[1] > 900 && turns > 400 && alone > 60, "{decided:?} {turns} {alone}");
 }
 
-/// A history like that of the text, whose transactions ran at these times.
-fn timed(writer: (i64, i64), reader: (i64, i64), value: u64) -> History {
-    let mut builder = Builder::new(Origin::default());
-    builder.initial_value(Value(0));
-    let key = builder.key_number(1);
-    for (session, (start, end), kind, value) in
-        [(0, writer, crate::history::OperationKind::Write, 1), (1, reader, crate::history::OperationKind::Read, value)]
-    {
-        let session = builder.session_number(session);
-        let t = builder.transaction(session, Outcome::Committed);
-        builder.set_interval(t, Interval { start, end });
-        builder.operation(t, kind, key, Value(value), 0);
-    }
-    builder.finish().unwrap()
-}
-
 #[test]
 fn strict_serializability_respects_real_time() {
     let options = Options { levels: vec![Level::StrictSerializability], ..Options::default() };
     let verdict = |history: &History| check(history, &options, &Control::new(), &|_| {}).levels[0].verdict.clone();
-    assert_eq!(verdict(&history("r(1,0,0,0)")), Verdict::Undecided(Cause::NoTimestamps));
-    assert!(matches!(verdict(&timed((0, 1), (2, 3), 1)), Verdict::Satisfied(_)));
-    assert_eq!(verdict(&timed((0, 1), (2, 3), 0)), Verdict::Violated);
-    assert!(matches!(verdict(&timed((0, 2), (2, 3), 0)), Verdict::Satisfied(_)));
-    assert_eq!(verdict(&timed((0, 1), (2, 3), 7)), Verdict::Violated);
+    assert_eq!(verdict(&history("a: [r x 0]")), Verdict::Undecided(Cause::NoTimestamps));
+    assert!(matches!(verdict(&history("a: [w x 1]@0..1\nb: [r x 1]@2..3")), Verdict::Satisfied(_)));
+    assert_eq!(verdict(&history("a: [w x 1]@0..1\nb: [r x 0]@2..3")), Verdict::Violated);
+    assert!(matches!(verdict(&history("a: [w x 1]@0..2\nb: [r x 0]@2..3")), Verdict::Satisfied(_)));
+    assert_eq!(verdict(&history("a: [w x 1]@0..1\nb: [r x 7]@2..3")), Verdict::Violated);
 }

@@ -1,21 +1,21 @@
 //! Deciding components separately gives the verdict of the whole, and the joined order explains every read.
 
 use super::*;
-use crate::history::History;
-use crate::relations::testing::history;
-use crate::relations::{NONE, resolve};
+use crate::common;
+use crate::common::sketch::{Operation, Sketch, Transaction, read, write};
+use crate::history::OperationKind;
+use crate::relations::NONE;
 use fastrand::Rng;
 
 const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
-fn index_of(history: &History) -> Index {
-    let control = Control::new();
-    Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
+fn index_of(text: &str) -> Index {
+    common::index(&common::history(text))
 }
 
 /// A history in which each key is used by few sessions: transactions run one after the other and mostly read the newest
 /// version. `stale` of a hundred reads return any older one.
-fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> String {
+fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> Sketch {
     let sessions = random.usize(2..7);
     let keys: Vec<Vec<usize>> = (0..random.usize(1..6))
         .map(|key| match random.u8(0..4) {
@@ -28,28 +28,30 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> String {
     let single: Vec<Option<usize>> =
         keys.iter().map(|users| users.first().copied().filter(|_| random.bool())).collect();
     let mut versions = vec![1; keys.len()];
-    let mut text = String::new();
-    for t in 0..transactions {
+    let mut sketch = Sketch { sessions: vec![Vec::new(); sessions] };
+    for _ in 0..transactions {
         let session = random.usize(0..sessions);
-        let mut wrote: Vec<usize> = Vec::new();
+        let mut operations: Vec<Operation> = Vec::new();
         for _ in 0..random.usize(1..5) {
             let mine: Vec<usize> = (0..keys.len()).filter(|&key| keys[key].contains(&session)).collect();
             let Some(&key) = mine.get(random.usize(0..mine.len().max(1))) else { continue };
-            if wrote.contains(&key) {
+            if operations.iter().any(|o| o.kind == OperationKind::Write && o.key == key) {
                 continue;
             }
             if random.bool() && single[key].is_none_or(|only| only == session) {
-                text += &format!("w({key},{},{session},{t}) ", versions[key]);
+                operations.push(write(key, versions[key]));
                 versions[key] += 1;
-                wrote.push(key);
             } else {
                 let newest = versions[key] - 1;
-                let value = if random.u32(0..100) < stale { random.usize(0..=newest) } else { newest };
-                text += &format!("r({key},{value},{session},{t}) ");
+                let value = if random.u32(0..100) < stale { random.u64(0..=newest) } else { newest };
+                operations.push(read(key, value));
             }
         }
+        if !operations.is_empty() {
+            sketch.sessions[session].push(Transaction::committed(operations));
+        }
     }
-    text
+    sketch
 }
 
 /// Replays an order: session order is kept, every read returns the newest version committed before its transaction
@@ -111,9 +113,8 @@ fn components_together_say_what_the_whole_says() {
     let (mut satisfied, mut violated) = (0, 0);
     for round in 0..6000 {
         let (transactions, stale) = (random.usize(2..12), [0, 10, 30][round % 3]);
-        let text = sparse(&mut random, transactions, stale);
-        let history = history(&text);
-        let index = index_of(&history);
+        let sketch = sparse(&mut random, transactions, stale);
+        let index = common::index(&sketch.history());
         for level in LEVELS {
             let Some(apart) = decided_apart(&index, level) else { continue };
             let whole = strong::decide(&index, level, &control).unwrap();
@@ -122,19 +123,19 @@ fn components_together_say_what_the_whole_says() {
             if let StrongDecision::Violated { .. } = whole {
                 violated += 1;
                 for found in [&apart, &asked] {
-                    let StrongDecision::Violated { core } = found else { panic!("{level} {text}") };
+                    let StrongDecision::Violated { core } = found else { panic!("{level} {sketch}") };
                     let again = strong::decide(&index.part(core), level, &control).unwrap();
-                    assert!(matches!(again, StrongDecision::Violated { .. }), "the core of {level} {text}");
+                    assert!(matches!(again, StrongDecision::Violated { .. }), "the core of {level} {sketch}");
                 }
                 let part = index.part(&core.expect("there is a core"));
                 assert!(
                     matches!(strong::decide(&part, level, &control), Ok(StrongDecision::Violated { .. })),
-                    "{text}"
+                    "{sketch}"
                 );
             } else {
                 satisfied += 1;
-                assert!(explains(&index, &apart, level), "{level} {text}");
-                assert!(explains(&index, &asked, level), "{level} {text}");
+                assert!(explains(&index, &apart, level), "{level} {sketch}");
+                assert!(explains(&index, &asked, level), "{level} {sketch}");
                 assert_eq!(core, None);
             }
         }
@@ -145,11 +146,9 @@ fn components_together_say_what_the_whole_says() {
 #[test]
 fn a_writer_with_many_readers_is_not_copied_for_each_of_them() {
     let (readers, versions) = (200, 300);
-    let writes = (1..=versions).map(|v| format!("w(1,{v},0,{v})"));
-    let reads = (1..=readers).map(|s| format!("r(1,{v},{s},{t})", v = s % versions, t = versions + s));
-    let text = writes.chain(reads).collect::<Vec<_>>().join(" ");
-    let history = history(&text);
-    let index = index_of(&history);
+    let writes: String = (1..=versions).map(|v| format!(" [w x {v}]")).collect();
+    let reads: String = (1..=readers).map(|s| format!("{s}: [r x {}]\n", s % versions)).collect();
+    let index = index_of(&format!("0:{writes}\n{reads}"));
     let components = Component::all(&index).expect("a star has many components");
     assert_eq!(components.len(), readers);
     let all: usize = components.iter().map(Component::size).sum();
@@ -162,16 +161,16 @@ fn a_writer_with_many_readers_is_not_copied_for_each_of_them() {
 
 #[test]
 fn most_histories_are_not_taken_apart() {
-    let dense = history("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) w(1,3,2,2) r(1,3,0,3)");
-    assert!(Component::all(&index_of(&dense)).is_none());
-    let one_session = history("w(1,1,0,0) r(1,1,0,1) w(2,2,0,1)");
-    assert!(Component::all(&index_of(&one_session)).is_none());
+    let dense = index_of("a: [w x 1] [r x 3]\nb: [r x 1, w x 2]\nc: [w x 3]");
+    assert!(Component::all(&dense).is_none());
+    let one_session = index_of("a: [w x 1] [r x 1, w y 2]");
+    assert!(Component::all(&one_session).is_none());
 }
 
 #[test]
 fn a_violated_component_ends_the_work_on_the_others() {
-    let text = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) r(2,2,2,4)";
-    let index = index_of(&history(text));
+    let text = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [w y 1] [r y 2]\nd: [r y 1, w y 2]";
+    let index = index_of(text);
     let components = Component::all(&index).unwrap();
     assert_eq!(components.len(), 2);
     let all: Vec<&Component> = components.iter().collect();

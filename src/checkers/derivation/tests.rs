@@ -1,35 +1,28 @@
-//! Every proof is followed by an independent reading of the rules; satisfied histories have none.
+//! Every proof passes the independent verifier; satisfied histories have none.
 
 use super::*;
-use crate::checkers::strong::sample::{Sample, Shape};
 use crate::checkers::strong::{StrongDecision, decide};
+use crate::common;
+use crate::common::examine::{is_accepted, report_of};
+use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
 use crate::history::TransactionId;
-use crate::relations::testing::history;
-use crate::relations::{Reason, Relation, resolve};
+use crate::relations::{Reason, Relation};
 
 const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
-
-const CASE_SPLIT_GRID: &str = "w(2,1,0,0) w(3,1,0,0) r(1,1,0,1) r(6,1,0,1) w(2,2,1,2) w(6,1,1,2) r(1,2,1,3) r(3,1,1,3) \
-    w(1,1,2,4) w(4,1,2,4) r(2,1,2,5) r(5,1,2,5) w(1,2,3,6) w(5,1,3,6) r(2,2,3,7) r(4,1,3,7)";
-
-fn index_of(history: &History) -> Index {
-    let control = Control::new();
-    let resolution = resolve(history, &control).expect("no limit was set");
-    Index::build(history, &resolution, &control).expect("no limit was set")
-}
 
 /// No tree of cases is looked for.
 const LOGS_ONLY: Limits = Limits { steps: u64::MAX, case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX };
 
 fn proof_of(text: &str, level: Level) -> Option<(Vec<Edge>, Proof)> {
-    proof_within(text, level, Limits::default())
+    proof_within(&common::history(text), level, Limits::default())
 }
 
-fn proof_within(text: &str, level: Level, limits: Limits) -> Option<(Vec<Edge>, Proof)> {
-    let history = history(text);
-    let found = prove(&history, &index_of(&history), level, limits, &Control::new()).expect("no limit was set");
+fn proof_within(history: &History, level: Level, limits: Limits) -> Option<(Vec<Edge>, Proof)> {
+    let index = common::index(history);
+    let found = prove(history, &index, level, limits, &Control::new()).expect("no limit was set");
     if let Some((edges, proof)) = &found {
-        crate::checkers::proof_rules::assert_proof(&history, edges, proof, level);
+        let report = report_of(history, edges.clone(), proof.clone(), level);
+        assert_eq!(is_accepted(history, &report), Ok(true), "{proof:?} of {history:?} at {level}");
     }
     found
 }
@@ -46,13 +39,13 @@ fn the_case_split_grid_is_proved_by_a_split_at_every_level() {
 
 #[test]
 fn both_sides_in_cycles_is_no_violation() {
-    let text = "w(1,1,0,0) w(1,2,1,1) w(2,1,2,2) w(2,2,3,3) r(1,1,4,4) r(2,2,4,4) r(1,2,5,5) r(2,1,5,5)";
+    let text = "a: [w x 1]\nb: [w x 2]\nc: [w y 1]\nd: [w y 2]\ne: [r x 1, r y 2]\nf: [r x 2, r y 1]";
     assert!(LEVELS.iter().all(|&level| proof_of(text, level).is_none()));
 }
 
 #[test]
 fn a_long_fork_is_a_cycle_of_four() {
-    let text = "w(1,1,0,0) w(2,1,1,1) r(1,1,2,2) r(2,0,2,2) r(2,1,3,3) r(1,0,3,3)";
+    let text = "a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]";
     for level in LEVELS {
         let (edges, proof) = proof_of(text, level).expect("violated");
         assert_eq!(edges.len(), 4);
@@ -64,7 +57,7 @@ fn a_long_fork_is_a_cycle_of_four() {
 
 #[test]
 fn a_lost_update_breaks_snapshot_isolation_by_conflict() {
-    let text = "w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,2,2) w(1,3,2,2)";
+    let text = "a: [w x 1]\nb: [r x 1, w x 2]\nc: [r x 1, w x 3]";
     assert_eq!(proof_of(text, Level::PrefixConsistency), None);
     let (edges, proof) = proof_of(text, Level::SnapshotIsolation).expect("violated");
     assert!(edges.iter().any(|edge| matches!(edge.because, Reason::Conflict { .. })));
@@ -75,7 +68,7 @@ fn a_lost_update_breaks_snapshot_isolation_by_conflict() {
 
 #[test]
 fn write_skew_breaks_serializability_only() {
-    let text = "r(1,0,0,0) w(2,1,0,0) r(2,0,1,1) w(1,1,1,1)";
+    let text = "a: [r x 0, w y 1]\nb: [r y 0, w x 1]";
     assert_eq!(proof_of(text, Level::SnapshotIsolation), None);
     let (edges, _) = proof_of(text, Level::Serializability).expect("violated");
     assert_eq!(edges.len(), 2);
@@ -90,14 +83,14 @@ fn proofs_exist_exactly_for_violated_levels_of_random_histories() {
     let mut random = fastrand::Rng::with_seed(21);
     let mut violated = 0;
     for _ in 0..6000 {
-        let text = crate::checkers::strong::sample::random_text(&mut random);
-        let history = history(&text);
-        let index = index_of(&history);
+        let sketch = sound::few(&mut random);
+        let history = sketch.history();
+        let index = common::index(&history);
         for level in LEVELS {
             let decision = decide(&index, level, &Control::new()).expect("no limit was set");
-            let proof = proof_of(&text, level);
+            let proof = proof_within(&history, level, Limits::default());
             let is_violated = matches!(decision, StrongDecision::Violated { .. });
-            assert_eq!(proof.is_some(), is_violated, "{text} at {level}");
+            assert_eq!(proof.is_some(), is_violated, "{sketch} at {level}");
             violated += usize::from(is_violated);
         }
     }
@@ -106,8 +99,9 @@ fn proofs_exist_exactly_for_violated_levels_of_random_histories() {
 
 #[test]
 fn the_case_split_grid_is_proved_by_a_log_where_no_tree_is_looked_for() {
+    let grid = common::history(CASE_SPLIT_GRID);
     for level in LEVELS {
-        let (edges, proof) = proof_within(CASE_SPLIT_GRID, level, LOGS_ONLY).expect("violated");
+        let (edges, proof) = proof_within(&grid, level, LOGS_ONLY).expect("violated");
         let Proof::Clauses { lemmas, .. } = proof else { panic!("{proof:?}") };
         assert!((2..6).contains(&lemmas.len()), "{lemmas:?}");
         assert!(edges.len() <= 30, "{} edges", edges.len());
@@ -120,12 +114,13 @@ fn logs_exist_exactly_for_violated_levels_of_random_histories() {
     let mut logs = 0;
     for round in 0..4000 {
         let shape = Shape { transactions: 4 + round % 8, sessions: 12, operations: 4, keys: 3, write_percent: 50 };
-        let text = Sample::random(&mut random, shape).text();
-        let index = index_of(&history(&text));
+        let sketch = sound::backwards(shape, &mut random);
+        let history = sketch.history();
+        let index = common::index(&history);
         for level in LEVELS {
             let decision = decide(&index, level, &Control::new()).expect("no limit was set");
-            let proof = proof_within(&text, level, Limits { steps: 0, ..LOGS_ONLY });
-            assert_eq!(proof.is_some(), matches!(decision, StrongDecision::Violated { .. }), "{text} at {level}");
+            let proof = proof_within(&history, level, Limits { steps: 0, ..LOGS_ONLY });
+            assert_eq!(proof.is_some(), matches!(decision, StrongDecision::Violated { .. }), "{sketch} at {level}");
             logs += usize::from(matches!(proof, Some((_, Proof::Clauses { .. }))));
         }
     }
@@ -135,5 +130,6 @@ fn logs_exist_exactly_for_violated_levels_of_random_histories() {
 #[test]
 fn a_log_that_would_take_too_many_turns_is_given_up() {
     let limits = Limits { conflicts: 0, ..LOGS_ONLY };
-    assert_eq!(proof_within(CASE_SPLIT_GRID, Level::Serializability, limits), None);
+    let grid = common::history(CASE_SPLIT_GRID);
+    assert_eq!(proof_within(&grid, Level::Serializability, limits), None);
 }

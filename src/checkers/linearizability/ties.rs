@@ -7,6 +7,7 @@ use super::{Conflict, Linear};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
 use crate::relations::Resolution;
+use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 
 /// Decides linearizability if the orders of single keys are incompatible with session order. `strict` is a strictly
@@ -61,7 +62,7 @@ pub(in crate::checkers) fn decide_across(
 /// The operations of all keys, as places, in groups of keys: two keys are in one group if a transaction on one and the
 /// next of its session, on the other, overlap. If the next one is of unknown outcome, the one after it counts too.
 fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
-    let mut of_key: Vec<u32> = (0..keyed.n_keys() as u32).collect();
+    let mut joined: UnionFind<u32> = UnionFind::new(keyed.n_keys());
     let mut places: Vec<u32> = (0..keyed.all().len() as u32).collect();
     places.sort_unstable_by_key(|&place| keyed.all()[place as usize].transaction);
     let op = |place: u32| &keyed.all()[place as usize];
@@ -71,9 +72,7 @@ fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
         let session = history.session_of(later.transaction);
         before.retain(|&earlier| history.session_of(op(earlier).transaction) == session);
         for earlier in before.iter().map(|&earlier| op(earlier)).filter(|earlier| earlier.end >= later.start) {
-            let one = root(&mut of_key, earlier.key(history));
-            let other = root(&mut of_key, later.key(history));
-            of_key[one as usize] = other;
+            joined.union(earlier.key(history).0, later.key(history).0);
         }
         if !later.optional {
             before.clear();
@@ -83,8 +82,7 @@ fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut group_of: Vec<Option<usize>> = vec![None; keyed.n_keys()];
     for key in 0..keyed.n_keys() {
-        let of_key = root(&mut of_key, KeyId::new(key));
-        let at = *group_of[of_key as usize].get_or_insert_with(|| {
+        let at = *group_of[joined.find_mut(key as u32) as usize].get_or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
@@ -92,15 +90,4 @@ fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
     }
     groups.retain(|places| !places.is_empty());
     groups
-}
-
-/// The key that represents the group of a key.
-fn root(of_key: &mut [u32], key: KeyId) -> u32 {
-    let mut at = key.index() as u32;
-    while of_key[at as usize] != at {
-        let above = of_key[of_key[at as usize] as usize];
-        of_key[at as usize] = above;
-        at = above;
-    }
-    at
 }

@@ -1,7 +1,7 @@
 //! Runs sessions concurrently; each waits for one thing at a time.
 
 use super::Answer;
-use super::versions::{STRIDE, VersionId, Versions};
+use super::versions::{VersionId, Versions};
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::graph::BitSet;
@@ -103,14 +103,12 @@ impl<'a> Replay<'a> {
 
     /// Runs everything that can run.
     pub(super) fn run(mut self, control: &Control) -> Result<Answer, Interrupt> {
-        let mut look = 0;
+        let mut steps = 0;
         while let Some(session) = self.ready.pop() {
             self.wait[session as usize] = Wait::Nothing;
             while self.head[session as usize] < self.end(session) {
-                if self.events.len() >= look {
-                    look = self.events.len() + STRIDE;
-                    control.check()?;
-                }
+                control.tick(steps)?;
+                steps += 1;
                 let t = self.head[session as usize];
                 let wait = self.obstacle(session, t);
                 if wait != Wait::Nothing {

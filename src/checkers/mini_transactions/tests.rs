@@ -1,40 +1,34 @@
 //! Mini-transactions against the engine for all histories.
 
 use super::*;
-use crate::checkers::strong::sample::{Sample, Txn};
 use crate::checkers::strong::{self, StrongDecision};
+use crate::common;
+use crate::common::sketch::{Sketch, Transaction, read, write};
 use crate::history::Interval;
 use crate::relations::NONE;
-use rustc_hash::FxHashMap;
 
 const LEVELS: [Level; 3] = [Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
 
 /// Transactions that write some of the keys they read. Reads go back to any version, mostly to the newest.
-fn random(random: &mut fastrand::Rng) -> Sample {
-    let (n, n_keys, n_sessions) = (random.usize(2..8), random.u32(1..4), random.u32(1..5));
-    // Made in a hidden order, and sorted by session; writers are named by place in the hidden order first.
-    let mut versions: Vec<Vec<Node>> = vec![vec![NONE]; n_keys as usize];
-    let mut made: Vec<(usize, Txn)> = Vec::new();
-    for place in 0..n {
-        let mut txn = Txn { session: random.u32(..n_sessions), ..Txn::default() };
+fn random(random: &mut fastrand::Rng) -> Sketch {
+    let (n, n_keys, n_sessions) = (random.u64(2..8), random.usize(1..4), random.usize(1..5));
+    let mut versions: Vec<Vec<u64>> = vec![vec![0]; n_keys];
+    let mut sketch = Sketch { sessions: vec![Vec::new(); n_sessions] };
+    for value in 1..=n {
+        let (mut operations, mut writes) = (Vec::new(), Vec::new());
         for key in (0..n_keys).filter(|_| random.u32(..3) > 0).collect::<Vec<_>>() {
-            let of_key = &mut versions[key as usize];
+            let of_key = &mut versions[key];
             let back = if random.u32(..4) > 0 { 1 } else { random.usize(1..=of_key.len()) };
-            txn.reads.push((key, of_key[of_key.len() - back]));
+            operations.push(read(key, of_key[of_key.len() - back]));
             if random.bool() {
-                txn.writes.push(key);
-                of_key.push(place as Node);
+                writes.push(write(key, value));
+                of_key.push(value);
             }
         }
-        made.push((place, txn));
+        operations.append(&mut writes);
+        sketch.sessions[random.usize(..n_sessions)].push(Transaction::committed(operations));
     }
-    made.sort_by_key(|(_, txn)| txn.session);
-    let new: FxHashMap<Node, Node> = (0..).zip(&made).map(|(new, (old, _))| (*old as Node, new)).collect();
-    let mut txns: Vec<Txn> = made.into_iter().map(|(_, txn)| txn).collect();
-    for read in txns.iter_mut().flat_map(|txn| &mut txn.reads).filter(|read| read.1 != NONE) {
-        read.1 = new[&read.1];
-    }
-    Sample { txns }
+    sketch
 }
 
 /// Times that increase in each session.
@@ -52,8 +46,8 @@ fn times(index: &Index, random: &mut fastrand::Rng) -> Vec<Option<Interval>> {
 }
 
 /// The nodes of an index, with their times.
-fn with_times(sample: &Sample, times: &[Option<Interval>]) -> Index {
-    Index { interval: times.to_vec(), ..sample.index() }
+fn with_times(sketch: &Sketch, times: &[Option<Interval>]) -> Index {
+    Index { interval: times.to_vec(), ..common::index(&sketch.history()) }
 }
 
 /// Replays starts and commits: every read returns the newest version.
@@ -81,9 +75,9 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut seen = [[0; 2]; 3];
     for _ in 0..6000 {
-        let sample = random(&mut rng);
-        let times = times(&sample.index(), &mut rng);
-        let index = with_times(&sample, &times);
+        let sketch = random(&mut rng);
+        let times = times(&common::index(&sketch.history()), &mut rng);
+        let index = with_times(&sketch, &times);
         assert_eq!(misfit(&index, &control), Ok(None));
         for (seen, level) in seen.iter_mut().zip(LEVELS) {
             let answer = decide(&index, level, &control).unwrap().expect("the shape fits");
@@ -91,20 +85,18 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
             let violated = matches!(expected, StrongDecision::Violated { .. });
             match &answer {
                 Answer::Violated { core } => {
-                    assert!(violated, "{level}: {sample}");
+                    assert!(violated, "{level}: {sketch}");
                     seen[0] += 1;
-                    let part = sample.restrict(core);
-                    let times: Vec<_> = core.iter().map(|&t| times[t as usize]).collect();
-                    let alone = strong::decide(&with_times(&part, &times), level, &control).unwrap();
-                    assert!(matches!(alone, StrongDecision::Violated { .. }), "{level}: {core:?} of {sample}");
+                    let alone = strong::decide(&index.part(core), level, &control).unwrap();
+                    assert!(matches!(alone, StrongDecision::Violated { .. }), "{level}: {core:?} of {sketch}");
                 }
                 Answer::InOrder(order) => {
                     let events: Vec<_> = order.iter().flat_map(|&t| [(t, false), (t, true)]).collect();
-                    assert!(!violated && explains(&index, &events, true), "{level}: {order:?} of {sample}");
+                    assert!(!violated && explains(&index, &events, true), "{level}: {order:?} of {sketch}");
                     seen[1] += 1;
                 }
                 Answer::ByEvents(events) => {
-                    assert!(!violated && explains(&index, events, true), "{level}: {events:?} of {sample}");
+                    assert!(!violated && explains(&index, events, true), "{level}: {events:?} of {sketch}");
                     seen[1] += 1;
                 }
             }
@@ -116,25 +108,20 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
 #[test]
 fn what_does_not_fit_is_named() {
     let control = Control::new();
-    let txn = |session, reads: &[(u32, Node)], writes: &[u32]| Txn {
-        session,
-        reads: reads.to_vec(),
-        writes: writes.to_vec(),
-    };
-    let blind = Sample { txns: vec![txn(0, &[(0, NONE)], &[0]), txn(1, &[(0, 0), (1, NONE)], &[1, 2])] };
-    assert_eq!(misfit(&blind.index(), &control), Ok(Some((1, 2))));
+    let blind = common::index(&common::history("a: [r x 0, w x 1]\nb: [r x 1, r y 0, w y 1, w z 1]"));
+    assert_eq!(misfit(&blind, &control), Ok(Some((1, 2))));
     for level in LEVELS {
-        assert_eq!(decide(&blind.index(), level, &control), Ok(None));
+        assert_eq!(decide(&blind, level, &control), Ok(None));
     }
-    let fits = Sample { txns: vec![txn(0, &[(0, NONE)], &[0])] };
-    assert_eq!(decide(&fits.index(), Level::PrefixConsistency, &control), Ok(None));
-    assert_eq!(decide(&fits.index(), Level::Serializability, &control), Ok(Some(Answer::InOrder(vec![0]))));
+    let fits = common::index(&common::history("a: [r x 0, w x 1]"));
+    assert_eq!(decide(&fits, Level::PrefixConsistency, &control), Ok(None));
+    assert_eq!(decide(&fits, Level::Serializability, &control), Ok(Some(Answer::InOrder(vec![0]))));
 }
 
 #[test]
 fn many_updates_of_one_version_are_a_divergence_and_no_quadratic_graph() {
-    let txns = (0..200_000).map(|session| Txn { session, reads: vec![(0, NONE)], writes: vec![0] });
-    let index = Sample { txns: txns.collect() }.index();
+    let updates = (1..=200_000).map(|value| vec![Transaction::committed(vec![read(0, 0), write(0, value)])]);
+    let index = common::index(&Sketch { sessions: updates.collect() }.history());
     for level in [Level::SnapshotIsolation, Level::Serializability] {
         let answer = decide(&index, level, &Control::new());
         assert_eq!(answer, Ok(Some(Answer::Violated { core: vec![0, 1] })));
@@ -145,6 +132,6 @@ fn many_updates_of_one_version_are_a_divergence_and_no_quadratic_graph() {
 fn a_stopped_run_is_interrupted() {
     let control = Control::new();
     control.stop();
-    let index = random(&mut fastrand::Rng::with_seed(1)).index();
+    let index = common::index(&random(&mut fastrand::Rng::with_seed(1)).history());
     assert_eq!(decide(&index, Level::Serializability, &control), Err(Interrupt::Cancelled));
 }

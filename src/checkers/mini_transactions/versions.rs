@@ -3,9 +3,6 @@
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 
-/// Transactions between two checks of the control.
-pub(super) const STRIDE: usize = 1 << 12;
-
 /// A version of a key: a slot of the index, or, after these, the initial version of a key.
 pub(super) type VersionId = usize;
 
@@ -45,9 +42,7 @@ impl Versions {
         let mut divergence = None;
         let mut is_read: Vec<bool> = Vec::new();
         for t in 0..index.n_nodes() as Node {
-            if (t as usize).is_multiple_of(STRIDE) {
-                control.check()?;
-            }
+            control.tick(t as usize)?;
             let written = &index.write_key[index.writes_of(t)];
             is_read.clear();
             is_read.resize(written.len(), false);

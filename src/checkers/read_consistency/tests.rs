@@ -1,8 +1,8 @@
 //! Counts and edges against definitions evaluated literally.
 
 use super::*;
+use crate::common::{history, random::anything};
 use crate::graph::{Closure, Digraph};
-use crate::relations::testing::{history, random_history};
 use crate::relations::{Standing, resolve};
 use std::collections::BTreeMap;
 
@@ -22,20 +22,20 @@ fn counts(text: &str) -> String {
 #[test]
 fn every_pattern_of_one_read_is_told_apart() {
     for (text, expected) in [
-        ("r(1,7,0,0)", "a1"),
-        ("w(1,1,0,-1) r(1,1,1,0)", "b1"),
-        ("r(1,1,0,0) w(1,1,0,0)", "c1"),
-        ("w(1,1,0,0) w(1,2,1,1) r(1,1,1,1)", "d1"),
-        ("w(1,1,0,0) r(1,0,0,0)", "d1"),
-        ("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,1,1)", "d1"),
-        ("w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) r(1,1,1,1)", "d1j1"),
-        ("w(1,1,0,0) w(1,2,0,0) r(1,1,0,0)", "e1"),
-        ("w(1,1,0,0) w(1,2,0,0) r(1,1,1,1)", "f1"),
-        ("w(1,1,0,0) w(1,2,0,0) r(1,1,1,1) r(1,2,1,1)", "f1"),
-        ("w(1,1,0,0) w(1,2,0,0) w(1,3,1,1) r(1,1,1,1)", "d1f1"),
-        ("w(1,1,0,0) w(1,2,1,1) r(1,1,2,2) r(1,2,2,2) r(1,1,2,2)", "j2"),
-        ("w(1,1,0,-1) w(1,1,1,0) r(1,1,2,1)", ""),
-        ("r(1,0,0,0) w(1,1,0,0) r(1,1,0,0) w(1,2,0,0) r(1,2,0,0) r(1,2,1,1) r(1,2,1,1)", ""),
+        ("a: [r x 7]", "a1"),
+        ("a: [w x 1]!\nb: [r x 1]", "b1"),
+        ("a: [r x 1, w x 1]", "c1"),
+        ("a: [w x 1]\nb: [w x 2, r x 1]", "d1"),
+        ("a: [w x 1, r x 0]", "d1"),
+        ("a: [w x 1]\nb: [r x 1, w x 2, r x 1]", "d1"),
+        ("a: [w x 1]\nb: [r x 0, w x 2, r x 1]", "d1j1"),
+        ("a: [w x 1, w x 2, r x 1]", "e1"),
+        ("a: [w x 1, w x 2]\nb: [r x 1]", "f1"),
+        ("a: [w x 1, w x 2]\nb: [r x 1, r x 2]", "f1"),
+        ("a: [w x 1, w x 2]\nb: [w x 3, r x 1]", "d1f1"),
+        ("a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2, r x 1]", "j2"),
+        ("a: [w x 1]!\nb: [w x 1]\nc: [r x 1]", ""),
+        ("a: [r x 0, w x 1, r x 1, w x 2, r x 2]\nb: [r x 2, r x 2]", ""),
     ] {
         assert_eq!(counts(text), expected, "{text}");
     }
@@ -44,11 +44,11 @@ fn every_pattern_of_one_read_is_told_apart() {
 #[test]
 fn non_repeatable_reads_that_go_back_violate_read_committed() {
     for (text, goes_back) in [
-        ("w(1,1,0,0) w(1,2,1,1) r(1,1,2,2) r(1,2,2,2)", false),
-        ("w(1,1,0,0) r(1,0,1,1) r(1,1,1,1)", false),
-        ("w(1,1,0,0) w(1,2,0,1) r(1,2,1,2) r(1,1,1,2)", true),
-        ("w(1,1,0,0) w(1,2,1,1) r(1,1,2,2) r(1,2,2,2) r(1,1,2,2)", true),
-        ("w(1,1,0,0) r(1,1,1,1) r(1,0,1,1)", true),
+        ("a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2]", false),
+        ("a: [w x 1]\nb: [r x 0, r x 1]", false),
+        ("a: [w x 1] [w x 2]\nb: [r x 2, r x 1]", true),
+        ("a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2, r x 1]", true),
+        ("a: [w x 1]\nb: [r x 1, r x 0]", true),
     ] {
         let (_, _, instances) = found(&history(text));
         let levels = instances.violations[0].levels;
@@ -125,7 +125,7 @@ fn counts_and_levels_agree_with_the_definitions() {
     let mut random = fastrand::Rng::with_seed(31);
     let (mut backward, mut pairs) = (0, 0);
     for _ in 0..6000 {
-        let history = random_history(&mut random);
+        let history = anything(&mut random);
         let (resolution, index, instances) = found(&history);
         assert_eq!(instances.counts, brute_counts(&history, &resolution, &index));
         let listed: u64 = instances.violations.len() as u64;
@@ -199,8 +199,8 @@ fn check_edges(history: &History, resolution: &Resolution, violation: &Violation
 
 #[test]
 fn lists_are_cut_but_counts_are_not() {
-    let text: String = (0..50).map(|t| format!("r(1,{},0,{t}) ", t + 7)).collect();
-    let history = history(&text);
+    let transactions: String = (0..50).map(|t| format!(" [r x {}]", t + 7)).collect();
+    let history = history(&format!("a:{transactions}"));
     let control = Control::new();
     let resolution = resolve(&history, &control).unwrap();
     let index = Index::build(&history, &resolution, &control).unwrap();

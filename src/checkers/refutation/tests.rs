@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::checkers::{LevelSet, Proof};
+use crate::common::history;
 use crate::relations::resolve;
-use crate::relations::testing::history;
 
 /// The refutation of a level in a history, if there is one.
 fn refuted(text: &str, level: Level) -> Option<Violation> {
@@ -29,7 +29,7 @@ fn told(text: &str, violation: &Violation) -> Vec<String> {
 
 #[test]
 fn a_satisfied_level_has_no_refutation() {
-    let text = "w(1,1,0,0) w(1,1,1,1) r(1,1,2,2)";
+    let text = "a: [w x 1]\nb: [w x 1]\nc: [r x 1]";
     for level in Level::WITHOUT_TIMES.into_iter().filter(|level| *level != Level::CutIsolation) {
         assert_eq!(refuted(text, level), None, "{level}");
     }
@@ -37,48 +37,50 @@ fn a_satisfied_level_has_no_refutation() {
 
 #[test]
 fn every_writer_has_a_case() {
-    let text = "w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3)";
+    let text = "a: [w x 1] [w x 1] [w x 2] [r x 1]";
     let violation = refuted(text, Level::ReadAtomic).unwrap();
-    assert_eq!(told(text, &violation), ["0 0"]);
+    assert_eq!(told(text, &violation), ["a a"]);
     assert_eq!(violation.levels, LevelSet::upward(Level::ReadAtomic));
     // The value is initial, too.
-    let text = "w(1,0,0,0) w(1,2,0,1) w(2,5,0,1) r(2,5,1,2) r(1,0,1,2)";
+    let text = "a: [w x 0] [w x 2, w y 5]\nb: [r y 5, r x 0]";
     let violation = refuted(text, Level::ReadCommitted).unwrap();
-    assert_eq!(told(text, &violation), ["0 -"]);
+    assert_eq!(told(text, &violation), ["a -"]);
 }
 
 #[test]
 fn writers_that_violate_read_committed_by_themselves_have_cases_too() {
-    // Session 2 overwrites the version, session 1 reads its own future.
-    let text = "w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3) w(1,1,0,4) w(1,1,2,5) w(1,3,2,5)";
+    // Session c overwrites the version, session a reads its own future.
+    let text = "a: [w x 1] [w x 1] [w x 2] [r x 1] [w x 1]\nc: [w x 1, w x 3]";
     let violation = refuted(text, Level::ReadAtomic).unwrap();
-    assert_eq!(told(text, &violation), ["0 0 0 2"]);
+    assert_eq!(told(text, &violation), ["a a a c"]);
 }
 
 #[test]
 fn reads_that_no_contradiction_needs_are_not_told_apart() {
-    let text = "w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3) w(7,1,5,5) w(7,1,6,6) r(7,1,7,7) r(7,1,0,3)";
+    let text = "a: [w x 1] [w x 1] [w x 2] [r x 1, r k7 1]\nf: [w k7 1]\ng: [w k7 1]\nh: [r k7 1]";
     let violation = refuted(text, Level::ReadAtomic).unwrap();
-    assert_eq!(told(text, &violation), ["0 0"]);
+    assert_eq!(told(text, &violation), ["a a"]);
 }
 
 #[test]
 fn reads_of_an_unknown_transaction_are_told_apart_where_it_takes_part() {
-    // Session 5 has observed both newer versions of key 2, so its second transaction cannot have read 2 = 1.
-    let stale = "w(2,1,0,0) w(2,2,0,1) w(8,1,0,1) w(2,1,1,2) w(2,3,1,3) w(9,1,1,3) r(8,1,5,4) r(9,1,5,4) \
-                 ?r(2,1,5,5) ?w(1,1,5,5)";
-    // If session 6 wrote 1 = 1, session 7 has read a stale version; else the transaction of unknown outcome committed.
-    let text = format!("{stale} w(1,1,6,7) w(3,1,6,8) r(3,1,7,9) r(1,1,7,9) w(1,2,6,8)");
-    let violation = refuted(&text, Level::SnapshotIsolation).unwrap();
-    let told = told(&text, &violation);
+    // Session c has observed both newer versions of y, so its second transaction cannot have read y = 1. If session d
+    // wrote x = 1, session e has read a stale version; else the transaction of unknown outcome committed.
+    let text = "a: [w y 1] [w y 2, w u 1]\n\
+                b: [w y 1] [w y 3, w v 1]\n\
+                c: [r u 1, r v 1] [r y 1, w x 1]?\n\
+                d: [w x 1] [w z 1, w x 2]\n\
+                e: [r z 1, r x 1]";
+    let violation = refuted(text, Level::SnapshotIsolation).unwrap();
+    let told = told(text, &violation);
     assert!(told.len() >= 2, "{told:?}");
-    // By session 5, which is the case of the stronger level.
-    assert_eq!(told[0], "5 6");
+    // By session c, which is the case of the stronger level.
+    assert_eq!(told[0], "c d");
 }
 
 #[test]
 fn a_tree_that_would_be_too_large_is_given_up() {
-    let text = "w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3)";
+    let text = "a: [w x 1] [w x 1] [w x 2] [r x 1]";
     let (history, control) = (history(text), Control::new());
     let resolution = resolve(&history, &control).unwrap();
     let mut refuter = Refuter { left: 1, ..Refuter::of_all(&history, &resolution, Level::ReadAtomic, &control) };

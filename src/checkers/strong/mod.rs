@@ -135,6 +135,4 @@ fn divergence(index: &Index) -> Option<Vec<Node>> {
 }
 
 #[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
 mod tests;

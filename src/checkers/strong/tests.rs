@@ -1,7 +1,10 @@
 //! Against brute force over all orders of starts and commits, and on shapes that defeat saturation.
 
 use super::*;
-use crate::checkers::strong::sample::{Sample, Shape};
+use crate::common;
+use crate::common::sketch::Sketch;
+use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
+use crate::history::{OperationKind, Value};
 
 const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
@@ -114,28 +117,26 @@ impl<'a> Execution<'a> {
 }
 
 /// Decides with the engine, checks its evidence, and says whether the level is satisfied.
-fn satisfied_with_evidence(sample: &Sample, level: Level) -> bool {
-    let index = sample.index();
-    let events = match decide(&index, level, &Control::new()).expect("no limit was set") {
+fn satisfied_with_evidence(index: &Index, level: Level) -> bool {
+    let events = match decide(index, level, &Control::new()).expect("no limit was set") {
         StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| [(t, false), (t, true)]).collect(),
         StrongDecision::SatisfiedByEvents(events) => events,
         StrongDecision::Violated { core } => {
             assert!(core.is_sorted() && core.iter().all(|&t| (t as usize) < index.n_nodes()));
-            let small = sample.restrict(&core);
-            let verdict = decide(&small.index(), level, &Control::new()).expect("no limit was set");
-            assert!(matches!(verdict, StrongDecision::Violated { .. }), "core {core:?} of {sample} at {level}");
+            let verdict = decide(&index.part(&core), level, &Control::new()).expect("no limit was set");
+            assert!(matches!(verdict, StrongDecision::Violated { .. }), "core {core:?} at {level}");
             return false;
         }
     };
-    assert!(Execution::new(&index, level).accepts(&events), "{events:?} does not explain {sample} at {level}");
+    assert!(Execution::new(index, level).accepts(&events), "{events:?} is no execution at {level}");
     true
 }
 
-fn agree(sample: &Sample) -> [bool; 3] {
-    let index = sample.index();
+fn agree(sketch: &Sketch) -> [bool; 3] {
+    let index = common::index(&sketch.history());
     LEVELS.map(|level| {
-        let satisfied = satisfied_with_evidence(sample, level);
-        assert_eq!(satisfied, Execution::new(&index, level).completes(), "{sample} at {level}");
+        let satisfied = satisfied_with_evidence(&index, level);
+        assert_eq!(satisfied, Execution::new(&index, level).completes(), "{sketch} at {level}");
         satisfied
     })
 }
@@ -144,7 +145,7 @@ fn agree_on_random(shape: Shape, seed: u64, n: usize) -> [usize; 3] {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut n_satisfied = [0; 3];
     for _ in 0..n {
-        let verdicts = agree(&Sample::random(&mut random, shape));
+        let verdicts = agree(&sound::backwards(shape, &mut random));
         (0..3).for_each(|level| n_satisfied[level] += usize::from(verdicts[level]));
     }
     n_satisfied
@@ -170,11 +171,14 @@ fn evidence_is_sound_on_larger_histories_of_a_serial_store() {
     let mut random = fastrand::Rng::with_seed(4);
     for round in 0..60 {
         let shape = Shape { transactions: 120, sessions: 6, operations: 6, keys: 12, write_percent: 50 };
-        let mut sample = Sample::serial(&mut random, shape);
-        assert!(LEVELS.iter().all(|&level| satisfied_with_evidence(&sample, level)));
+        let mut sketch = sound::serial(shape, &mut random);
+        let index = common::index(&sketch.history());
+        assert!(LEVELS.iter().all(|&level| satisfied_with_evidence(&index, level)));
         if round % 2 == 0 {
-            sample.disturb(&mut random);
-            let verdicts = LEVELS.map(|level| satisfied_with_evidence(&sample, level));
+            let reads = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect::<Vec<_>>();
+            random.choice(reads).expect("there are many").value = Value(0);
+            let index = common::index(&sketch.history());
+            let verdicts = LEVELS.map(|level| satisfied_with_evidence(&index, level));
             assert!(verdicts[1] <= verdicts[0] && verdicts[2] <= verdicts[1], "stronger levels satisfy less");
         }
     }
@@ -182,13 +186,13 @@ fn evidence_is_sound_on_larger_histories_of_a_serial_store() {
 
 #[test]
 fn a_case_split_is_found_at_every_level() {
-    let sample = Sample::case_split_grid();
-    assert_eq!(LEVELS.map(|level| satisfied_with_evidence(&sample, level)), [false; 3]);
+    let index = common::index(&common::history(CASE_SPLIT_GRID));
+    assert_eq!(LEVELS.map(|level| satisfied_with_evidence(&index, level)), [false; 3]);
 }
 
 #[test]
 fn an_empty_history_is_satisfied() {
-    let index = Sample::default().index();
+    let index = common::index(&common::history(""));
     for level in LEVELS {
         assert!(!matches!(decide(&index, level, &Control::new()), Ok(StrongDecision::Violated { .. }) | Err(_)));
     }
@@ -198,6 +202,6 @@ fn an_empty_history_is_satisfied() {
 fn a_stopped_control_interrupts() {
     let control = Control::new();
     control.stop();
-    let index = Sample::case_split_grid().index();
+    let index = common::index(&common::history(CASE_SPLIT_GRID));
     assert_eq!(decide(&index, Level::Serializability, &control), Err(Interrupt::Cancelled));
 }

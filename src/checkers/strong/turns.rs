@@ -24,8 +24,6 @@ const FIRST_LOOKS: usize = 1 << 18;
 const MOST_STATES: usize = 1 << 21;
 /// Most sessions tried as the next one.
 const MOST_NEXT: usize = 16;
-/// Steps between two checks of the control.
-const CHECK_EVERY: usize = 1 << 12;
 
 /// What a read must find.
 #[derive(Clone, Copy, Debug)]
@@ -299,9 +297,7 @@ impl<'a> Turns<'a> {
                 return Ok(End::Found);
             }
             steps += 1;
-            if steps.is_multiple_of(CHECK_EVERY) {
-                control.check()?;
-            }
+            control.tick(steps)?;
             if self.looks - begin > most_looks || self.dead.len() >= MOST_STATES {
                 return Ok(End::TooLong);
             }

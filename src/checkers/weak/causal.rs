@@ -6,7 +6,7 @@
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Demands, Open, Replay, between};
-use super::causality::{Components, Forced, tick};
+use super::causality::{Components, Forced};
 use super::chains::Chains;
 use super::columns::{Block, Sweep};
 use super::order::LinearOrder;
@@ -191,7 +191,7 @@ impl<'a> Causal<'a> {
             let mut seen = Vec::new();
             let mut place = first as u32;
             for (step, of_reader) in part.chunk_by(|a, b| a.t3 == b.t3).enumerate() {
-                tick(step, control)?;
+                control.tick(step)?;
                 if window.look_back(of_reader[0].t3, back(of_reader).0).is_none() {
                     return Ok(None);
                 }

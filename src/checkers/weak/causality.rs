@@ -7,15 +7,6 @@ use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Listed, NONE, Node};
 use std::sync::OnceLock;
 
-/// Steps of a long loop between two checks of the control.
-pub(super) const STRIDE: usize = 4096;
-
-/// Checks the control once per [`STRIDE`] steps.
-#[inline]
-pub(super) fn tick(step: usize, control: &Control) -> Result<(), Interrupt> {
-    if step.is_multiple_of(STRIDE) { control.check() } else { Ok(()) }
-}
-
 /// SO ∪ WR. Memory: two words per distinct write-read pair, one per read.
 pub(super) struct Causality<'a> {
     pub(super) index: &'a Index,
@@ -39,7 +30,7 @@ impl<'a> Causality<'a> {
         let mut seen_by = vec![NONE; n];
         predecessor_begin.push(0);
         for t in 0..n as Node {
-            tick(t as usize, control)?;
+            control.tick(t as usize)?;
             for read in index.reads_of(t) {
                 read_node[read] = t;
                 let writer = index.writer_of_read(read);
@@ -215,7 +206,7 @@ impl Components {
             calls.push((root, 0));
             while let Some(&mut (v, ref mut cursor)) = calls.last_mut() {
                 steps += 1;
-                tick(steps, control)?;
+                control.tick(steps)?;
                 if *cursor == 0 {
                     visited += 1;
                     number[v as usize] = visited;

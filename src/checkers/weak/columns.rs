@@ -11,7 +11,6 @@
 //! or not, and a question about it may stay open. Then the block is computed again with entries that hold any number.
 
 use super::SMALL_LIMITS;
-use super::causality::tick;
 use super::chains::Chains;
 use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
@@ -226,7 +225,7 @@ impl Sweep {
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
         self.make_room(&mut lines, control)?;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             // Separate from what follows, so that the maxima stay in registers.
             let mut line = [T::default(); W];
             for &place in predecessors {
@@ -255,7 +254,7 @@ impl Sweep {
         self.make_room(&mut lines, control)?;
         let mut part = 0;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
             let (part_begin, base) = (self.bases[part].place, &bases[part]);
             let mut line = [0u16; W];
@@ -418,25 +417,26 @@ mod tests {
     use super::super::causality::Components;
     use super::super::order::{Before, Preference, linear_extension};
     use super::*;
-    use crate::relations::{resolve, testing::history};
+    use crate::common;
+    use crate::common::sketch::{Sketch, Transaction, read, write};
 
     /// Transactions that each write a key and read from a few earlier ones, mostly recent ones, in few long sessions.
     fn long_sessions(random: &mut fastrand::Rng) -> Index {
-        let mut text = String::new();
+        let mut sketch = Sketch { sessions: vec![Vec::new(); 3] };
         for t in 1..=random.usize(20..60) {
             let session = random.usize(0..3);
+            let mut operations = Vec::new();
             for _ in 0..random.usize(0..2) {
                 let back = if random.u8(0..4) == 0 { t } else { t.min(6) };
                 let from = t - random.usize(0..back);
                 if from != t {
-                    text += &format!("r({from},{from},{session},{t}) ");
+                    operations.push(read(from, from as u64));
                 }
             }
-            text += &format!("w({t},{t},{session},{t}) ");
+            operations.push(write(t, t as u64));
+            sketch.sessions[session].push(Transaction::committed(operations));
         }
-        let history = history(&text);
-        let resolution = resolve(&history, &Control::new()).expect("not stopped");
-        Index::build(&history, &resolution, &Control::new()).expect("not stopped")
+        common::index(&sketch.history())
     }
 
     #[test]

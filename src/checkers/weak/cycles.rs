@@ -1,6 +1,6 @@
 //! TAP-g: cycles of SO ∪ WR, one per component, each as short as can be found.
 
-use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
+use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::justification::Story;
 use super::paths::{Search, Step};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation, ViolationId};
@@ -141,7 +141,7 @@ fn shortest_cycle(
     let edges = || members.iter().flat_map(|&a| causality.readers(a).iter().map(move |&b| (a, b)));
     let edges = || edges().filter(|&(_, b)| inside(b));
     for (step, (a, b)) in edges().enumerate() {
-        tick(step, control)?;
+        control.tick(step)?;
         if causality.in_session_order(b, a) {
             return Ok(vec![Step::Read(a, b), Step::Session(b, a)]);
         }

@@ -8,7 +8,7 @@
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Open, Previous, Replay};
-use super::causality::{Forced, tick};
+use super::causality::Forced;
 use super::order::{Before, LinearOrder, Preference};
 use super::pipeline::order_and_replay;
 use crate::control::{Control, Interrupt};
@@ -149,12 +149,12 @@ fn extension(
         ready: BinaryHeap::new(),
     };
     for (local, &node) in (0..).zip(old) {
-        tick(local as usize, control)?;
+        control.tick(local as usize)?;
         waits.look_at(local, node);
     }
     let mut nodes = Vec::with_capacity(old.len());
     while let Some(Reverse(local)) = waits.ready.pop() {
-        tick(nodes.len(), control)?;
+        control.tick(nodes.len())?;
         nodes.push(old[local as usize]);
         waits.is_placed[local as usize] = true;
         let mut waiting = waits.waiting[local as usize];
@@ -347,37 +347,34 @@ fn replay_key(index: &Index, order: &LinearOrder, accesses: &[Access], previous:
 #[cfg(test)]
 mod tests {
     use super::super::order::linear_extension;
-    use super::super::random::{Op, Tiny};
     use super::*;
+    use crate::common;
+    use crate::common::sketch::{Sketch, Transaction, read, write};
+    use std::collections::BTreeSet;
 
     /// Some sessions whose transactions read what is shortly before them in a hidden order.
-    fn history(random: &mut fastrand::Rng) -> Tiny {
+    fn sketch(random: &mut fastrand::Rng) -> Sketch {
         let sessions: Vec<usize> = (0..random.usize(2..=5)).map(|_| random.usize(3..=20)).collect();
-        let n: usize = sessions.iter().sum();
-        let n_keys = random.u32(2..=12);
+        let n_keys = random.usize(2..=12);
         let mut turns: Vec<usize> = (0..sessions.len()).flat_map(|session| vec![session; sessions[session]]).collect();
         random.shuffle(&mut turns);
-        let mut next: Vec<usize> = (0..sessions.len()).map(|session| sessions[..session].iter().sum()).collect();
-        let mut nodes = vec![Vec::new(); n];
-        let mut versions: Vec<Vec<Option<Node>>> = vec![vec![None]; n_keys as usize];
-        for session in turns {
-            let node = next[session];
-            next[session] += 1;
+        let mut sketch = Sketch { sessions: vec![Vec::new(); sessions.len()] };
+        let mut versions: Vec<Vec<u64>> = vec![vec![0]; n_keys];
+        for (value, session) in (1..).zip(turns) {
+            let mut operations = Vec::new();
             for _ in 0..random.usize(0..=2) {
-                let key = random.u32(0..n_keys);
-                let of_key = &versions[key as usize];
-                let from = of_key[of_key.len() - random.usize(1..=of_key.len().min(3))];
-                nodes[node].push(Op::Read(key, from));
+                let key = random.usize(0..n_keys);
+                let of_key = &versions[key];
+                operations.push(read(key, of_key[of_key.len() - random.usize(1..=of_key.len().min(3))]));
             }
-            let mut written: Vec<u32> = (0..random.usize(0..=2)).map(|_| random.u32(0..n_keys)).collect();
-            written.sort_unstable();
-            written.dedup();
+            let written: BTreeSet<usize> = (0..random.usize(0..=2)).map(|_| random.usize(0..n_keys)).collect();
             for key in written {
-                nodes[node].push(Op::Write(key));
-                versions[key as usize].push(Some(node as Node));
+                operations.push(write(key, value));
+                versions[key].push(value);
             }
+            sketch.sessions[session].push(Transaction::committed(operations));
         }
-        Tiny { nodes, sessions, n_keys }
+        sketch
     }
 
     #[test]
@@ -386,7 +383,7 @@ mod tests {
         let (mut mended, mut anew, mut cyclic, mut reordered) = (0, 0, 0, 0);
         for seed in 0..4000 {
             let random = &mut fastrand::Rng::with_seed(seed);
-            let index = history(random).index();
+            let index = common::index(&sketch(random).history());
             let n = index.n_nodes();
             let order =
                 linear_extension(&index, &Before::default(), Preference::FirstCome, &control).expect("not stopped");

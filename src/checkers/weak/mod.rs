@@ -35,7 +35,7 @@ mod waves;
 mod window;
 
 #[cfg(test)]
-mod random;
+mod tests;
 
 pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 

@@ -5,7 +5,7 @@
 //! predecessors are needed, which the reads of a transaction name; no list of successors is required.
 
 use super::SMALL_LIMITS;
-use super::causality::{Forced, tick};
+use super::causality::Forced;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
 use std::cmp::Reverse;
@@ -111,7 +111,7 @@ pub(super) fn linear_extension_told(
     }
     let mut told = 0;
     while let Some(session) = merge.ready.pop() {
-        tick(merge.order.nodes.len(), control)?;
+        control.tick(merge.order.nodes.len())?;
         merge.take(session);
         if merge.order.nodes.len() - told == STRETCH {
             tell(&merge.order.nodes[told..]);

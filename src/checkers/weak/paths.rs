@@ -1,6 +1,6 @@
 //! Shortest paths from one node to another, as reportable steps: a path along a session is one step.
 
-use super::causality::{Causality, Forced, ForcedEdges, tick};
+use super::causality::{Causality, Forced, ForcedEdges};
 use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
 
@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
             while steps < self.now.len() {
                 while let Some(state) = self.now[steps].pop() {
                     self.visited += 1;
-                    tick(self.visited as usize, control)?;
+                    control.tick(self.visited as usize)?;
                     let cost = (forced_edges, steps as u32);
                     if self.cost[state as usize] != cost {
                         continue;

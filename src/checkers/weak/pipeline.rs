@@ -117,8 +117,9 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Tiny;
+    use super::super::tests::tiny;
     use super::*;
+    use crate::common;
     use crate::relations::Slot;
 
     #[test]
@@ -127,7 +128,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
         let (mut compared, mut cyclic) = (0, 0);
         for seed in 0..2000 {
-            let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
+            let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
             let before = Before::default();
             let abreast = pool.install(|| order_and_replay(&index, &before, Preference::FirstCome, &control));
             let alone = linear_extension(&index, &before, Preference::FirstCome, &control).expect("not stopped");
@@ -154,7 +155,7 @@ mod tests {
         control.stop();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
         for seed in 0..50 {
-            let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
+            let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
             let made = pool.install(|| order_and_replay(&index, &Before::default(), Preference::FirstCome, &control));
             // Where no thread can come first there is nothing to interrupt.
             assert!(index.n_nodes() == 0 || !matches!(made, Ok(Some(_))), "seed {seed}");

@@ -4,7 +4,7 @@
 //! The axioms are those of Biswas & Enea 2019, Fig. 2a to 2c: t3 reads x from t1, t2 also writes x, and t3 sees t2;
 //! then t2 → t1. If two of the three are in one component of SO ∪ WR, the statement is void and left out.
 
-use super::causality::{Causality, Components, Forced, tick};
+use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
 use super::vectors::Vectors;
 use crate::control::{Control, Interrupt};
@@ -217,7 +217,7 @@ pub(super) fn transaction_edges(
         let mut edges = Vec::new();
         let mut reads = ReadsOfOne::default();
         for t3 in nodes {
-            tick(t3, control)?;
+            control.tick(t3)?;
             edges_of_transaction(causality, components, axiom, t3 as Node, &mut reads, |t2, read| {
                 let t1 = causality.index.writer_of_read(read as usize);
                 if t1 == NONE || !components.same(t1, t2) {
@@ -245,7 +245,7 @@ pub(super) fn causal_edges(
     let parts = pieces(n_slots + index.n_keys()).into_par_iter().map(|versions| {
         let mut edges = Vec::new();
         for version in versions {
-            tick(version, control)?;
+            control.tick(version)?;
             let (t1, reads) = match version.checked_sub(n_slots) {
                 None => (index.slot_node[version], index.readers_of(version as u32)),
                 Some(key) => (NONE, index.readers_of_initial(key as u32)),

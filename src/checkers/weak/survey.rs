@@ -6,7 +6,7 @@
 //! few, those in the component of t1 are contiguous. Only writers that t3 reads from directly are examined one by one.
 
 use super::SMALL_LIMITS;
-use super::causality::{Causality, Components, ForcedEdges, tick};
+use super::causality::{Causality, Components, ForcedEdges};
 use super::chains::Chains;
 use super::paths::two_steps;
 use super::pool::{Candidate, Pool, is_initial};
@@ -189,7 +189,7 @@ impl Survey<'_> {
             let mut reads = ReadsOfOne::default();
             let mut pairs = Vec::new();
             for (place, count) in counts.iter_mut().enumerate() {
-                tick(place, control)?;
+                control.tick(place)?;
                 let mut counted = Count { class, n: 0 };
                 self.reader((chunk * CHUNK + place) as Node, &mut reads, &mut pairs, &mut counted);
                 *count += counted.n as u64;
@@ -216,7 +216,7 @@ impl Survey<'_> {
                 let mut reads = ReadsOfOne::default();
                 let mut pairs = Vec::new();
                 for t3 in nodes {
-                    tick(t3, control)?;
+                    control.tick(t3)?;
                     self.reader(t3 as Node, &mut reads, &mut pairs, &mut tally);
                 }
                 Ok(tally)

@@ -6,7 +6,7 @@
 //! WR nothing is *strictly* before anything.
 
 use super::SMALL_LIMITS;
-use super::causality::{Causality, Components, STRIDE};
+use super::causality::{Causality, Components};
 use super::chains::Chains;
 use crate::control::{Control, Interrupt};
 use crate::relations::Node;
@@ -116,9 +116,7 @@ impl Work<'_, '_> {
         let mut block = vec![0u32; self.rows.len * self.width];
         let n = self.components.len() as u32;
         for step in 0..n {
-            if (step as usize).is_multiple_of(STRIDE) {
-                control.check()?;
-            }
+            control.tick(step as usize)?;
             let component = match self.direction {
                 Direction::Past => step,
                 Direction::Future => n - 1 - step,

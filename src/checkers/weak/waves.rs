@@ -6,7 +6,6 @@
 //! thousands of sessions, that is a small part of what columns of all sessions would take.
 
 use super::SMALL_LIMITS;
-use super::causality::tick;
 use super::columns::Sweep;
 use crate::control::{Control, Interrupt};
 use rayon::prelude::*;
@@ -107,7 +106,7 @@ fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<Line>, control: &Control) 
     lines.clear();
     lines.reserve((end - start) as usize + 1);
     for place in start..=end {
-        tick((place - start) as usize, control)?;
+        control.tick((place - start) as usize)?;
         let mut line = Line::default();
         for predecessor in sweep.predecessors(place) {
             if let Some(at) = predecessor.checked_sub(start) {
@@ -136,14 +135,15 @@ mod tests {
     use crate::checkers::weak::causality::Components;
     use crate::checkers::weak::chains::Chains;
     use crate::checkers::weak::order::{Before, Preference, linear_extension};
-    use crate::checkers::weak::random::Tiny;
+    use crate::checkers::weak::tests::tiny;
+    use crate::common;
 
     #[test]
     fn waves_and_columns_agree() {
         let control = Control::default();
         let mut answered = [0; 2];
         for seed in 0..500 {
-            let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
+            let index = common::index(&tiny(&mut fastrand::Rng::with_seed(seed)).history());
             let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let Some(order) = extension.expect("not stopped") else { continue };
             let chains =

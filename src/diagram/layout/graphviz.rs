@@ -14,6 +14,7 @@ use super::ports::{CardShape, Way, ports};
 use super::{Layout, Route};
 use crate::diagram::Diagram;
 use crate::diagram::path::{Path, Segment};
+use crate::graph::{Digraph, topological_order_by_priority};
 use ::layout::core::base::Orientation;
 use ::layout::core::format::{ClipHandle, RenderBackend};
 use ::layout::core::geometry::Point;
@@ -166,20 +167,10 @@ fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
             successors[arrow.from].push(arrow.to);
         }
     }
-    let mut n_before = vec![0usize; n];
-    successors.iter().flatten().for_each(|&to| n_before[to] += 1);
-    let mut ready: std::collections::BTreeSet<usize> = (0..n).filter(|&card| n_before[card] == 0).collect();
-    let (mut rank, mut next) = (vec![0; n], 0);
-    while let Some(card) = ready.pop_first() {
-        rank[card] = next;
-        next += 1;
-        for &to in &successors[card] {
-            n_before[to] -= 1;
-            if n_before[to] == 0 {
-                ready.insert(to);
-            }
-        }
-    }
+    let edges = (0..n).flat_map(|card| successors[card].iter().map(move |&to| (card as u32, to as u32)));
+    let order = topological_order_by_priority(&Digraph::new(n, edges), &vec![0; n]).unwrap_or_default();
+    let mut rank = vec![0; n];
+    order.into_iter().zip(0..).for_each(|(card, place)| rank[card as usize] = place);
     rank
 }
 

@@ -1,18 +1,11 @@
-//! The search on samples that name the writers of reads.
+//! The search on small histories.
 
 use super::*;
-use crate::checkers::strong::sample::{Sample, Shape, random_text};
 use crate::checkers::strong::{self, StrongDecision};
-use crate::history::History;
-use crate::relations::resolve;
-use crate::relations::testing::history;
+use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
+use crate::common::{history, index};
 
 const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
-
-fn index(history: &History) -> Index {
-    let control = Control::new();
-    Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
-}
 
 /// By level: whether it is violated.
 fn agrees(index: &Index) -> [bool; 3] {
@@ -36,20 +29,20 @@ fn the_search_says_what_the_fast_engine_says() {
     let mut random = fastrand::Rng::with_seed(9);
     let mut violated = [0; 3];
     for _ in 0..1500 {
-        let index = index(&history(&random_text(&mut random)));
+        let index = index(&sound::few(&mut random).history());
         for (n, one) in violated.iter_mut().zip(agrees(&index)) {
             *n += usize::from(one);
         }
     }
     assert!(violated.iter().all(|n| (150..1300).contains(n)), "{violated:?}");
-    assert_eq!(agrees(&Sample::case_split_grid().index()), [true; 3]);
+    assert_eq!(agrees(&index(&history(CASE_SPLIT_GRID))), [true; 3]);
 }
 
 #[test]
 fn serial_histories_are_satisfied() {
     let shape = Shape { transactions: 60, sessions: 3, operations: 4, keys: 10, write_percent: 50 };
     for seed in 0..5 {
-        assert_eq!(agrees(&Sample::serial(&mut fastrand::Rng::with_seed(seed), shape).index()), [false; 3]);
+        assert_eq!(agrees(&index(&sound::serial(shape, &mut fastrand::Rng::with_seed(seed)).history())), [false; 3]);
     }
 }
 
@@ -57,13 +50,12 @@ fn serial_histories_are_satisfied() {
 #[test]
 fn components_are_searched_one_by_one() {
     let pair = |n: u64| {
-        let (a, b, x) = (2 * n, 2 * n + 1, n);
-        let chain = |t: u64| format!("w({x},{},{a},{}) r({x},{},{b},{}) ", t + 1, 100 * a + t, t + 1, 100 * b + t);
-        (0..8).map(chain).collect::<String>()
+        let chain = |kind: &str| (1..9).map(|value| format!(" [{kind} {n} {value}]")).collect::<String>();
+        format!("{}:{}\n{}:{}\n", 2 * n, chain("w"), 2 * n + 1, chain("r"))
     };
     let satisfied: String = (0..30).map(pair).collect();
     assert_eq!(agrees(&index(&history(&satisfied))), [false; 3]);
     // The last pair reads backwards.
-    let violated = satisfied + "r(29,1,59,9999)";
+    let violated = satisfied + "59: [r 29 1]";
     assert_eq!(agrees(&index(&history(&violated))), [true; 3]);
 }

@@ -1,10 +1,9 @@
-//! PolySI on samples that name the writers of reads.
+//! PolySI on small histories.
 
 use super::*;
-use crate::checkers::strong::sample::{Sample, Shape, random_text};
 use crate::checkers::strong::{self, StrongDecision};
-use crate::relations::resolve;
-use crate::relations::testing::history;
+use crate::common;
+use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
 
 fn agrees(index: &Index, control: &Control) -> [bool; 2] {
     [Level::SnapshotIsolation, Level::Serializability].map(|level| {
@@ -30,8 +29,7 @@ fn polysi_says_what_the_fast_engine_says() {
     let mut random = fastrand::Rng::with_seed(9);
     let mut violated = [0; 2];
     for _ in 0..1500 {
-        let history = history(&random_text(&mut random));
-        let index = Index::build(&history, &resolve(&history, &control).unwrap(), &control).unwrap();
+        let index = common::index(&sound::few(&mut random).history());
         for (n, one) in violated.iter_mut().zip(agrees(&index, &control)) {
             *n += usize::from(one);
         }
@@ -42,7 +40,7 @@ fn polysi_says_what_the_fast_engine_says() {
 /// Nothing can be pruned: the solver must rule out every choice.
 #[test]
 fn both_orders_of_a_pair_are_ruled_out_by_the_solver() {
-    let index = Sample::case_split_grid().index();
+    let index = common::index(&common::history(CASE_SPLIT_GRID));
     let control = Control::new();
     let mut polygraph = Polygraph::new(&index, true, &control).unwrap();
     assert_eq!(prune::to_fixpoint(&mut polygraph, &control), Ok(None));
@@ -55,7 +53,7 @@ fn serial_histories_are_satisfied() {
     let control = Control::new();
     let shape = Shape { transactions: 150, sessions: 6, operations: 5, keys: 15, write_percent: 50 };
     for seed in 0..5 {
-        let index = Sample::serial(&mut fastrand::Rng::with_seed(seed), shape).index();
+        let index = common::index(&sound::serial(shape, &mut fastrand::Rng::with_seed(seed)).history());
         assert_eq!(agrees(&index, &control), [false, false]);
     }
 }
@@ -64,9 +62,8 @@ fn serial_histories_are_satisfied() {
 #[test]
 fn an_anti_dependency_back_to_the_writer_that_was_read_from_is_pruned() {
     // t1 writes x and y; t2, elsewhere, reads y from t1 and x from t0, which wrote x too: t0 before t1 is impossible.
-    let history = history("w(1,1,0,0) w(1,2,1,1) w(2,1,1,1) r(2,1,2,2) r(1,1,2,2)");
+    let index = common::index(&common::history("a: [w x 1]\nb: [w x 2, w y 1]\nc: [r y 1, r x 1]"));
     let control = Control::new();
-    let index = Index::build(&history, &resolve(&history, &control).unwrap(), &control).unwrap();
     let mut polygraph = Polygraph::new(&index, true, &control).unwrap();
     assert_eq!(polygraph.constraints.len(), 1);
     assert_eq!(prune::to_fixpoint(&mut polygraph, &control), Ok(None));
