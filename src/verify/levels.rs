@@ -31,7 +31,8 @@ pub(super) enum Replay {
     Reads,
     /// A commit order: each read returns the newest version that its transaction sees.
     Sees(Sight),
-    /// Starts and commits: all reads are of the start; at times two writers of a key may not overlap.
+    /// Starts and commits: a transaction reads what had been committed when it started; where `apart` is set, two writers
+    /// of a key may not overlap.
     Snapshots { apart: bool },
     /// One after the other.
     Serial,
