@@ -231,7 +231,7 @@ mod tests {
     use crate::relations::testing::random_history;
     use crate::verify::initial::Initial;
     use crate::verify::resolution::{Resolution, Source};
-    use crate::verify::weak::{Sight, Sources};
+    use crate::verify::story::{Sight, Sources};
     use rustc_hash::FxHashMap;
 
     #[test]
