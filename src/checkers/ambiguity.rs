@@ -5,7 +5,8 @@
 //! a level satisfies all weaker ones by the same order and writers, so the strong levels are worth a try even if only a
 //! weak one is asked for.
 
-use super::decide::{self, Decision, Facts, Order};
+use super::decide::{self, Decision, Order};
+use super::facts::Facts;
 use super::refutation::{self, Searched};
 use super::strong::{self, Effort, OpenDecision};
 use super::weak::{self, BaseOrder, Chosen, OpenWeak};

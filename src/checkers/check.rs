@@ -2,8 +2,9 @@
 
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
-use super::decide::{Decision, Decisions, Facts, ask, decide_all};
+use super::decide::{Decision, Decisions, ask, decide_all};
 use super::evidence;
+use super::facts::Facts;
 use super::share::ShardAssignment;
 use super::strong::Effort;
 use super::weak::BaseOrder;

@@ -1,9 +1,10 @@
 //! Decides several levels of one index in parallel, each helped by what is known about the others.
 
 use super::components;
+use super::facts::Facts;
 use super::strong::StrongDecision;
 use super::weak::{self, BaseOrder, WeakDecision};
-use super::{Event, Level, Pattern, Witness};
+use super::{Event, Level, Witness};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use std::collections::BTreeMap;
@@ -71,30 +72,6 @@ impl Order {
                 Witness::CommitOrder(events.iter().filter(|event| event.1).map(|event| transaction(event.0)).collect())
             }
         }
-    }
-}
-
-/// What the patterns of single reads tell about an index before any engine runs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Facts {
-    /// There is a TAP-a to f: every level above CI is violated.
-    pub(super) wrong_reads: bool,
-    /// There is a TAP-j: what implies cut isolation is violated.
-    pub(super) non_repeatable_reads: bool,
-}
-
-impl Facts {
-    /// Given which patterns of single reads occur.
-    pub(super) fn of(patterns: impl Iterator<Item = Pattern> + Clone) -> Facts {
-        Facts {
-            wrong_reads: patterns.clone().any(Pattern::is_wrong_read),
-            non_repeatable_reads: patterns.clone().any(|pattern| pattern == Pattern::NonRepeatableRead),
-        }
-    }
-
-    /// Whether they violate a level above CI.
-    pub(super) fn violate(self, level: Level) -> bool {
-        self.wrong_reads || (self.non_repeatable_reads && level.implies(Pattern::NonRepeatableRead.row().level))
     }
 }
 

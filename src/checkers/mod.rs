@@ -16,6 +16,7 @@ mod cut_isolation;
 pub(crate) mod decide;
 pub mod derivation;
 pub(crate) mod evidence;
+mod facts;
 mod level;
 mod linearizability;
 mod list_reads;

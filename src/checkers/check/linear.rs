@@ -3,7 +3,7 @@
 use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
 use super::{Prepared, Run, add, check_with, names};
-use crate::checkers::decide::Facts;
+use crate::checkers::facts::Facts;
 use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness};
 use crate::control::Interrupt;
 use crate::history::TransactionId;

@@ -13,7 +13,8 @@ mod impossible;
 mod merge;
 mod needs;
 
-use super::decide::{self, Decision, Decisions, Facts};
+use super::decide::{self, Decision, Decisions};
+use super::facts::Facts;
 use super::rest::Sought;
 use super::weak::BaseOrder;
 use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};

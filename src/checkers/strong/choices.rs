@@ -13,7 +13,7 @@ use super::open_reads::OpenReads;
 use super::saturation::{Saturated, saturate};
 use super::search::{self, Effort, Searched};
 use super::{StrongDecision, divergence, satisfied};
-use crate::checkers::decide::Facts;
+use crate::checkers::facts::Facts;
 use crate::checkers::{Level, read_consistency};
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, TransactionId};
