@@ -399,7 +399,7 @@ pub enum Request {
     /// Show or hide edges of a relation.
     ToggleRelation(Relation),
     /// Give the pointer's or the keyboard's attention to this part of the picture.
-    Focus(super::state::Focus),
+    Focus(super::vocabulary::Focus),
     /// Show or fold the evidence of one inferred edge.
     ToggleEvidence(EdgeIndex),
     /// Show this layer of the interpretation, or the argument as a whole.

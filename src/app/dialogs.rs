@@ -4,7 +4,7 @@
 //! over a channel, and late answers are recognized by their number. `None` within half a second means that there is no
 //! dialog on this system; then our own opens.
 
-use super::state::Source;
+use super::vocabulary::Source;
 use crate::export::ExportKind;
 use crate::jobs::{Job, Revision, Wake};
 use egui_file_dialog::{DialogState, FileDialog};

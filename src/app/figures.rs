@@ -2,9 +2,9 @@
 //! anomalies are. Computed off the frame, small enough to draw.
 
 use super::sorting::{going, sort_by};
-use super::state::Page;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
+use super::vocabulary::Page;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, Statistics, TransactionId};
 use crate::jobs;

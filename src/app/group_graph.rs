@@ -3,9 +3,9 @@
 
 use super::canvas::sketch::Sketch;
 use super::picture::ROOM;
-use super::state::Page;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
+use super::vocabulary::Page;
 use crate::checkers::{Violation, ViolationId};
 use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::{Subject, diagram, operations_in};

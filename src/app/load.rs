@@ -2,9 +2,9 @@
 
 use super::App;
 use super::samples;
-use super::state::{Page, Phase, Source};
 use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
+use super::vocabulary::{Page, Phase, Source};
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;

@@ -52,6 +52,7 @@ pub mod tree;
 pub mod verdict_summary;
 pub mod versions;
 pub mod visibility;
+pub mod vocabulary;
 pub mod watch;
 pub mod what_if;
 pub mod witness_view;
@@ -65,13 +66,14 @@ use command::{Command, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
 use picture::Picture;
-use state::{Attention, Page, State};
+use state::State;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use style::Palette;
 use tasks::Tasks;
+use vocabulary::{Attention, Page};
 
 /// How often a frame is drawn while work runs, to update the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);

@@ -1,6 +1,6 @@
 //! The views the user has visited: back and forward, as in a web browser.
 
-use super::state::{Attention, Page};
+use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
 

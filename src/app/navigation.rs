@@ -7,9 +7,10 @@ use super::listing::{LIST, Listing};
 use super::nav_history::Place;
 use super::palette::{self, FIND, Palette};
 use super::panels;
-use super::state::{Document, KeyView, Page};
+use super::state::{Document, KeyView};
 use super::timeline::{TIME, Timeline};
 use super::versions::{CHAIN, Question, Wanted};
+use super::vocabulary::Page;
 use crate::checkers::Level;
 use crate::history::TransactionId;
 use crate::jobs;
@@ -231,7 +232,7 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use super::super::state::Source;
+    use super::super::vocabulary::Source;
     use super::*;
     use crate::history::Rules;
 
@@ -241,7 +242,7 @@ mod tests {
         let history = crate::formats::text::parse("a: [w x 1]\nb: [r x 1]\n").expect("a history in our notation");
         let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
         document.history = Some(Arc::new(history));
-        document.phase = super::super::state::Phase::Done;
+        document.phase = super::super::vocabulary::Phase::Done;
         app.state.document = Some(document);
         let wait = |app: &mut App, page: Page| {
             let started = std::time::Instant::now();

@@ -4,8 +4,8 @@
 use super::batch::Batch;
 use super::project::{self, Project, RestoreTarget};
 use super::recent;
-use super::state::{Banner, Source};
 use super::tasks::{End, Failure, Task};
+use super::vocabulary::{Banner, Source};
 use crate::control::Control;
 use crate::formats::{self, Found};
 use crate::history::Rules;
@@ -168,7 +168,7 @@ fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::state::Page;
+    use crate::app::vocabulary::Page;
 
     fn leads(request: Request) -> ResolvedPath {
         look(&request, &Control::new()).expect("nothing stops it")

@@ -2,7 +2,8 @@
 
 use super::App;
 use super::picture::{self, Picture, Scope, Shows};
-use super::state::{Attention, Document, Page};
+use super::state::Document;
+use super::vocabulary::{Attention, Page};
 use crate::counterexample::edges_to_draw;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 
 use super::App;
 use super::arrangement::Arrangement;
-use super::state::Page;
+use super::vocabulary::Page;
 use crate::checkers::{ViolationId, ViolationName};
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Fetching raw lines of the history file off the frame.
 
 use super::samples;
-use super::state::{RawLines, Source};
 use super::tasks::{Failure, Task};
+use super::vocabulary::{RawLines, Source};
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::formats;

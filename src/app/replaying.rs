@@ -1,8 +1,8 @@
 //! Stepping through the operations of a counterexample.
 
 use super::App;
-use super::state::{Attention, Page};
 use super::tasks::{Failure, Task};
+use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::counterexample::replay::{self, Action, Run};
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use super::notes::Note;
 use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::playback::Stage;
 use super::raw::{self, LINES};
-use super::state::{Attention, Page};
 use super::tree::{Catalogue, MAKE, Made, Tree};
+use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::counterexample::involved_operations;
@@ -299,7 +299,8 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use super::super::state::{Document, Source};
+    use super::super::state::Document;
+    use super::super::vocabulary::Source;
     use super::*;
     use crate::checkers::{Findings, LevelSet, Pattern, Proof, Violation};
     use crate::history::{Rules, TransactionId};

@@ -3,8 +3,9 @@
 use super::App;
 use super::picture::{self};
 use super::raw;
-use super::state::{Attention, Browser, Page};
+use super::state::Browser;
 use super::versions::Wanted;
+use super::vocabulary::{Attention, Page};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::EdgeIndex;
 use std::sync::Arc;

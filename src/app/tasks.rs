@@ -5,7 +5,7 @@
 //! file but those that define and ask it.
 
 use super::App;
-use super::state::Page;
+use super::vocabulary::Page;
 use crate::control::{Control, Progress};
 use crate::jobs::{Job, Outbox, Revision, State as JobState};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::samples;
-use super::state::{Attention, Page, Source};
+use super::vocabulary::{Attention, Page, Source};
 
 /// The history that the tour is about.
 const SAMPLE: &str = "tap-k-fractured-read.txt";

@@ -4,8 +4,8 @@
 //! file. What the selected anomaly forces against that order is reported separately, to be drawn over it.
 
 use super::sorting::{going, sort_by};
-use super::state::Page;
 use super::tasks::{Failure, Task};
+use super::vocabulary::Page;
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value, as_typed};

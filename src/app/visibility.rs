@@ -1,7 +1,8 @@
 //! Selecting what is kept in and left out of a picture.
 
 use super::App;
-use super::state::{Attention, Document};
+use super::state::Document;
+use super::vocabulary::Attention;
 use crate::export::{Overrides, Part};
 use std::collections::BTreeSet;
 

@@ -1,8 +1,9 @@
 //! Showing the order that explains every read at a satisfied level.
 
 use super::App;
-use super::state::{OrderView, Page};
+use super::state::OrderView;
 use super::tasks::{Failure, Task};
+use super::vocabulary::Page;
 use crate::checkers::{Level, Verdict, Witness};
 use crate::control::Control;
 use crate::counterexample::replay::{Replay, Told};

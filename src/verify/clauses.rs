@@ -1,9 +1,10 @@
 //! Violations shown by a log of clauses: many orders of two writers are open, and cycles exclude all combinations.
 
 use super::argument::Argument;
+use super::levels::Strength;
 use super::propagation::Propagation;
 use super::setting::Setting;
-use super::spans::{Span, Strength};
+use super::spans::Span;
 use crate::history::TransactionId;
 use crate::report::ReasonEntry;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,6 @@
 //! The levels, a row each, and how verdicts constrain each other because of what levels imply.
 
 use super::Problem;
-use super::spans::Strength;
 use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
@@ -22,6 +21,25 @@ pub(super) struct Row {
     pub(super) in_real_time: bool,
     /// Whether it is about lightweight transactions only, failed comparisons included.
     pub(super) is_lightweight: bool,
+}
+
+/// What may be concluded at a level, each including the ones before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    ReadCommitted,
+    ReadAtomic,
+    Causal,
+    Prefix,
+    Snapshot,
+    Serial,
+    Strict,
+}
+
+impl Strength {
+    /// Whether start and commit are different events.
+    pub(super) fn has_two_events(self) -> bool {
+        matches!(self, Strength::Prefix | Strength::Snapshot)
+    }
 }
 
 /// How a witness is replayed.

@@ -2,21 +2,9 @@
 
 use super::argument::Argument;
 use super::initial::Initial;
-use super::levels;
+use super::levels::{self, Strength};
 use crate::history::History;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
-
-/// What may be concluded at a level, each including the ones before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strength {
-    ReadCommitted,
-    ReadAtomic,
-    Causal,
-    Prefix,
-    Snapshot,
-    Serial,
-    Strict,
-}
 
 impl Strength {
     /// The strength of a level; none at CI, which has no order.
@@ -27,11 +15,6 @@ impl Strength {
             initial.is_lightweight(history)?;
         }
         Ok(row.strength)
-    }
-
-    /// Whether start and commit are different events.
-    pub(super) fn has_two_events(self) -> bool {
-        matches!(self, Strength::Prefix | Strength::Snapshot)
     }
 }
 

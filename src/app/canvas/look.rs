@@ -1,8 +1,8 @@
 //! What is highlighted and how things look in this frame, shared by all cards and edges.
 
 use crate::app::picture::Picture;
-use crate::app::state::Attention;
 use crate::app::style::Palette;
+use crate::app::vocabulary::Attention;
 use crate::diagram::{Arrow, Card};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};

@@ -21,7 +21,7 @@ pub mod navigation;
 mod overview;
 pub mod sketch;
 
-use super::state::Attention;
+use super::vocabulary::Attention;
 use crate::diagram::Target;
 use crate::diagram::path::distance_to_line;
 use crate::history::TransactionId;

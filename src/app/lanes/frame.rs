@@ -1,8 +1,8 @@
 //! Drawing the lanes of one frame.
 
 use super::super::canvas::look::Lit;
-use super::super::state::Attention;
 use super::super::style::{self, Palette};
+use super::super::vocabulary::Attention;
 use super::{LanesAnswer, LanesInput, LanesView};
 use crate::diagram::path::distance_to_chord;
 use crate::diagram::text_size::{ADVANCE, elide};

@@ -10,9 +10,10 @@ pub(super) use edges::{arrow, label};
 
 use super::canvas::look::Lit;
 use super::picture::Picture;
-use super::state::{Attention, Document};
+use super::state::Document;
 use super::style::Palette;
 use super::timeline::{Axis, Timeline};
+use super::vocabulary::Attention;
 use crate::checkers::ViolationId;
 use crate::history::{History, TransactionId};
 use egui::{CornerRadius, Rect, Response, Sense, Ui, WidgetInfo, WidgetType, vec2};

@@ -2,9 +2,10 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::listing::{SortBy, Wanted};
-use crate::app::state::{Document, Page};
+use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
+use crate::app::vocabulary::Page;
 use crate::diagram::layout::{MAX_TITLE_COLUMNS, shortened};
 use crate::diagram::text_size::{ADVANCE, elide};
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};

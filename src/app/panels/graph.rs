@@ -5,9 +5,10 @@ use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{LayoutKind, Picture};
-use crate::app::state::{Attention, Document, Focus, State};
+use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
+use crate::app::vocabulary::{Attention, Focus};
 use crate::export::Part;
 use crate::history::TransactionId;
 use crate::relations::Relation;
@@ -198,7 +199,7 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
 
 /// The tabs above the middle of the window, and the graph's tools.
 pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
-    use crate::app::state::Page;
+    use crate::app::vocabulary::Page;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 12.0;
         for (page, command) in [

@@ -5,8 +5,9 @@ use crate::app::canvas::look::{Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::group_graph::{GroupGraph, GroupPicture, MAX_ARROWS, MAX_CARDS};
-use crate::app::state::{Attention, Document, Focus, Page, State};
+use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
+use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::history::TransactionId;
 use egui::{Ui, WidgetInfo, WidgetType};
 

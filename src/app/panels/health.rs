@@ -2,8 +2,9 @@
 
 use super::{paint_cross, paint_tick, paint_triangle};
 use crate::app::command::{Request, Requests};
-use crate::app::state::{Document, Phase};
+use crate::app::state::Document;
 use crate::app::style::{self, Palette, ROW, counted};
+use crate::app::vocabulary::Phase;
 use crate::health::{Finding, Health, Kind, Severity};
 use crate::history::{History, OperationId, TransactionId};
 use crate::report::grouped;

@@ -2,8 +2,9 @@
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lanes::{LanesInput, LanesView};
-use crate::app::state::{Document, Focus, Page, State};
+use crate::app::state::{Document, State};
 use crate::app::style;
+use crate::app::vocabulary::{Focus, Page};
 use egui::Ui;
 
 /// Draws the page.

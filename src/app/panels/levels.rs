@@ -2,8 +2,9 @@
 
 use super::{paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, Phase};
+use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
+use crate::app::vocabulary::Phase;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{

@@ -2,8 +2,9 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::group_graph::{Cell, NodeTarget, Table};
-use crate::app::state::{Attention, Document, Page};
+use crate::app::state::Document;
 use crate::app::style::{self, Palette};
+use crate::app::vocabulary::{Attention, Page};
 use crate::diagram::text_size::elide;
 use crate::history::{History, TransactionId};
 use egui::{

@@ -35,8 +35,9 @@ pub mod welcome;
 pub mod what_if;
 
 use super::command::{Command, Request, Requests};
-use super::state::{Attention, Document, Focus, Page};
+use super::state::Document;
 use super::style::Palette;
+use super::vocabulary::{Attention, Focus, Page};
 use crate::relations::Relation;
 use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, pos2, vec2};
 

@@ -2,8 +2,9 @@
 
 use crate::app::canvas::look::Lit;
 use crate::app::command::{Request, Requests};
-use crate::app::state::{Attention, Document, Focus};
+use crate::app::state::Document;
 use crate::app::style::{self, Palette};
+use crate::app::vocabulary::{Attention, Focus};
 use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the lines; those of highlighted operations stand out.

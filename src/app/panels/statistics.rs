@@ -1,8 +1,9 @@
 //! Figures of the history as plots.
 
 use crate::app::figures::Figures;
-use crate::app::state::{Document, Page};
+use crate::app::state::Document;
 use crate::app::style::{self, Palette, counted};
+use crate::app::vocabulary::Page;
 use crate::report::grouped;
 use egui::{Color32, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 use egui_plot::{Bar, BarChart, Line, Plot, PlotPoints};

@@ -10,8 +10,8 @@ mod axis;
 pub use axis::{Axis, Span};
 
 use super::sorting::{going, sort_by};
-use super::state::Page;
 use super::tasks::{Failure, Task};
+use super::vocabulary::Page;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::jobs;

@@ -1,0 +1,114 @@
+//! What the parts of the window talk about: sources, pages, and what has attention or focus. It imports nothing of the
+//! window.
+
+use crate::checkers::ViolationId;
+use crate::history::{OperationId, TransactionId};
+use crate::relations::EdgeIndex;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a history comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// A bundled sample: index into the table.
+    Sample(usize),
+    /// Something dropped that has no path.
+    Bytes {
+        /// Its name.
+        name: String,
+        /// Its contents.
+        bytes: Arc<[u8]>,
+    },
+}
+
+/// The state of work on the open history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The file is being read.
+    Reading,
+    /// Levels are being decided.
+    Checking,
+    /// Every result is known.
+    Done,
+    /// The user stopped it; what is known stays.
+    Cancelled,
+    /// It could not be read, or the work failed; a message says so.
+    Failed,
+}
+
+/// The page in the middle of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Page {
+    /// The dependency graph.
+    #[default]
+    Graph,
+    /// Sessions on a time axis.
+    Lanes,
+    /// The versions of a key.
+    Key,
+    /// Which transaction depends on which, as a table.
+    Matrix,
+    /// All sessions, transactions and operations.
+    Browser,
+    /// The argument as text.
+    Text,
+    /// Whether the history can be trusted, and by which rules it is read.
+    Health,
+    /// An order that explains every read, as a run to step through.
+    Order,
+    /// Figures of the history.
+    Statistics,
+    /// Several checkers side by side.
+    Checkers,
+}
+
+/// A part of the picture that has the user's attention, in terms of the counterexample's own history unless stated
+/// otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Attention {
+    /// A step of the argument.
+    Step(usize),
+    /// An edge.
+    Edge(EdgeIndex),
+    /// A card.
+    Transaction(TransactionId),
+    /// A row of a card.
+    Operation(OperationId),
+    /// Another anomaly, by its line in the list.
+    Anomaly(ViolationId),
+    /// A case, by its index in the tree of cases.
+    Case(usize),
+    /// A transaction that is not in the counterexample, in terms of the whole history.
+    Elsewhere(TransactionId),
+}
+
+/// A change of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The pointer is over this; dropped once no view reports it.
+    Hover(Attention),
+    /// Clicked: stays until released.
+    Pin(Option<Attention>),
+}
+
+/// A message that stays until it is dismissed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Banner {
+    /// What happened, with file and line if there are any.
+    pub text: String,
+    /// Whether something went wrong, rather than well.
+    pub bad: bool,
+}
+
+/// The lines of the file with the involved operations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawLines {
+    /// The violation for which they were requested.
+    pub of: Option<ViolationId>,
+    /// Operation (of the whole history), line number and text, by line.
+    pub lines: Vec<(OperationId, u32, String)>,
+    /// Why there are none.
+    pub error: Option<String>,
+}
