@@ -394,7 +394,7 @@ fn own_appends_do_not_say_which_append_of_another_was_read() {
     let explanation = counterexample::explain(&example);
     let told = counterexample::narrate::markdown(&example, &explanation, &history);
     for sentence in [
-        "a1 or a3 wrote the 2 that a2 read of key x before its own elements",
+        "Only a1 and a3 may have written the 2 that a2 read of key x before its own elements: one of them did",
         "whose last element before a2's own a3 appended.",
     ] {
         assert!(told.contains(sentence), "{sentence}\n{told}");
