@@ -113,7 +113,7 @@ fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<Transacti
     let ([one], [_, _]) = (readers, cycle.as_slice()) else { return None };
     let is_conflict = |edge: &&&Edge| matches!(edge.because, Reason::Conflict { .. }) && edge.to == *one;
     let is_missed = |edge: &&Edge| edge.relation == Relation::AntiDependency && edge.from == *one;
-    cycle.iter().find(is_conflict).filter(|_| cycle.iter().any(|edge| is_missed(&edge))).map(|edge| edge.from)
+    cycle.iter().find(is_conflict).filter(|_| cycle.iter().any(is_missed)).map(|edge| edge.from)
 }
 
 fn has_session_order(violation: &Violation) -> bool {
