@@ -16,7 +16,7 @@ pub fn place() -> Option<PathBuf> {
     Some(folder.join("isoscope").join("recent.txt"))
 }
 
-/// Reads the list; files that are gone are still in it, see [`MISSING`].
+/// Reads the list; files that are gone are still in it: `MISSING` asks for them.
 pub fn load(place: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(place).unwrap_or_default();
     text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).take(MAX).collect()
