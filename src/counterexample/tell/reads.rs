@@ -41,7 +41,7 @@ impl Teller<'_> {
             Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
                 let (place, [a, b]) = words.parted(reads).unwrap_or_default();
                 format!(
-                    "At place {place} one list has {a}, the other {b}; a list changes only at its end, so of any two of its \
+                    "At place {place} one list has {a}, the other {b}; a list only grows, at its end, so of any two of its \
                      versions one is a prefix of the other, and every list that is read should be one of its versions"
                 )
             }
