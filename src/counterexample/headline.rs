@@ -89,9 +89,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::LostWrite { .. } => "One of two updates was lost",
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
         Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
-        Claim::Ring { missing } if missing.len() > 1 && has_session_order(violation) => {
-            "Missed writes and sessions form a cycle"
-        }
+        Claim::Ring { missing } if missing.len() > 1 && has_session_order(violation) => "Dependencies form a cycle",
         Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
         Claim::Ring { .. } => "Dependencies form a cycle",
         Claim::AgainstTheClock { missed: Some(_), .. } => "A write that had finished was not seen",

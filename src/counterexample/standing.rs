@@ -159,7 +159,7 @@ pub(super) fn verdicts(example: &Counterexample) -> String {
             let compares = reads.into_iter().any(|o| example.history.differs_from(o).is_some());
             let same = match (weakest, example.level, compares) {
                 (Level::StrictSerializability, Level::Linearizability, false) => {
-                    ", which is the same for transactions of one key each"
+                    ", which is the same here: each transaction counts as one operation on one key"
                 }
                 _ => "",
             };
