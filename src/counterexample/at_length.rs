@@ -1,9 +1,9 @@
 //! The long form of an explanation: every step with its definitions and axioms, the cases, how the argument is built,
 //! and a run through it.
 
-use super::edge_words::capitalized;
 use super::narrate::{escape, sentence};
 use super::replay::{self, Explained};
+use super::sentences::capitalized;
 use super::{Counterexample, Explanation, Quotation, Step, StepRole, axioms, case_tree, interpret, signature};
 use crate::control::Control;
 use std::fmt::Write;

@@ -4,171 +4,21 @@
 //! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
 
-use super::first_case::is_evidence;
-use super::words::Words;
+use super::case_tree::{CaseNode, CaseTree, Question, Supposition};
+use super::sentences::{Speaker, Words};
 use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::relations::{EdgeIndex, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of leaves of a tree built from a log of clauses.
 const MOST_LEAVES: usize = 64;
 
-/// What is assumed in a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Supposition {
-    /// Nothing: the root.
-    Nothing,
-    /// This assumed edge of the violation holds.
-    Order(EdgeIndex),
-    /// This about what was read or what committed.
-    Answer(Supposed),
-}
-
-/// What is open in a case and decided by each case inside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// Which of two transactions wrote a key first.
-    Order {
-        /// The key.
-        key: Option<KeyId>,
-        /// The transactions.
-        transactions: [TransactionId; 2],
-    },
-    /// Which transaction wrote the value read.
-    Writer {
-        /// The read.
-        read: OperationId,
-    },
-    /// Which append made an element of a list.
-    Append {
-        /// The read of the list.
-        read: OperationId,
-        /// The place of the element, from 0.
-        place: usize,
-    },
-    /// Whether a transaction of unknown outcome committed.
-    Outcome {
-        /// The transaction.
-        transaction: TransactionId,
-    },
-}
-
-/// A case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaseNode {
-    /// `1`, `1.2`; empty at the root.
-    pub label: String,
-    /// The enclosing case, a place in [`CaseTree::nodes`].
-    pub parent: Option<usize>,
-    /// What is assumed in addition to the assumptions of the enclosing cases.
-    pub supposes: Supposition,
-    /// What is open; nothing where the case ends.
-    pub open: Option<Question>,
-    /// The cases inside it, in order of telling.
-    pub children: Vec<usize>,
-    /// Where the case ends in a cycle: its edges, each ends where the next begins.
-    pub cycle: Vec<EdgeIndex>,
-    /// Where it ends in impossible reads: these.
-    pub reads: Vec<(Pattern, OperationId)>,
-    /// Edges of the violation that the end of this case rests on, the cycle included, ascending; empty where it goes
-    /// on.
-    pub edges: Vec<EdgeIndex>,
-    /// "Suppose that T1's version of key 4 is older than T2's." or what is open at the root; whole sentences.
-    pub text: String,
-}
-
-/// A tree of cases.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaseTree {
-    /// The root first, every case after its enclosing one.
-    pub nodes: Vec<CaseNode>,
-}
-
-impl CaseTree {
-    /// The cases that are not divided further, in order of telling.
-    pub fn leaves(&self) -> impl Iterator<Item = &CaseNode> {
-        self.nodes.iter().filter(|node| node.open.is_none())
-    }
-
-    /// The case and those inside it, in order of telling.
-    pub fn in_order(&self, place: usize) -> Vec<usize> {
-        let mut inside = Vec::new();
-        let mut open = vec![place];
-        while let Some((place, node)) = open.pop().and_then(|place| Some((place, self.nodes.get(place)?))) {
-            inside.push(place);
-            open.extend(node.children.iter().rev());
-        }
-        inside
-    }
-
-    fn inside(&self, place: usize) -> Vec<&CaseNode> {
-        self.in_order(place).into_iter().map(|place| &self.nodes[place]).collect()
-    }
-
-    /// The cases around a case, itself first and the root last.
-    pub fn around(&self, place: usize) -> Vec<usize> {
-        std::iter::successors(Some(place), |&place| self.nodes.get(place)?.parent).collect()
-    }
-
-    /// All edges that a case and those inside it mention: what their ends rest on, and what is supposed there and in
-    /// the enclosing cases. O(nodes · edges).
-    pub fn edges_of(&self, violation: &Violation, place: usize) -> BTreeSet<EdgeIndex> {
-        let edges = &violation.edges;
-        let around = self.around(place).into_iter().filter_map(|place| self.nodes.get(place));
-        let mut of_case = BTreeSet::new();
-        for node in around.chain(self.inside(place)) {
-            match node.supposes {
-                Supposition::Nothing | Supposition::Answer(Supposed::Outcome { .. }) => {}
-                Supposition::Order(edge) => drop(of_case.insert(edge)),
-                Supposition::Answer(Supposed::Writer { read, writer }) => {
-                    let tells =
-                        |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
-                    of_case.extend(edges.iter().position(tells));
-                }
-                Supposition::Answer(Supposed::Append { read, append, .. }) => {
-                    let tells = |e: &Edge| {
-                        e.because == Reason::Reads && e.from_operation == Some(append) && e.to_operation == Some(read)
-                    };
-                    of_case.extend(edges.iter().position(tells));
-                }
-            }
-        }
-        of_case.extend(self.inside(place).iter().flat_map(|node| &node.edges));
-        let evidence: Vec<EdgeIndex> = of_case
-            .iter()
-            .filter_map(|&e| edges.get(e))
-            .filter_map(|inferred| edges.iter().position(|edge| is_evidence(inferred, edge)))
-            .collect();
-        of_case.extend(evidence);
-        of_case
-    }
-
-    /// The edges of the cycles in which a case and those inside it end, ascending.
-    pub fn cycles_of(&self, place: usize) -> Vec<EdgeIndex> {
-        let edges: BTreeSet<EdgeIndex> = self.inside(place).iter().flat_map(|node| &node.cycle).copied().collect();
-        edges.into_iter().collect()
-    }
-
-    /// The wrong reads in which a case and those inside it end, and the reads whose writers are open around it,
-    /// ascending.
-    pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
-        let ends = self.inside(place);
-        let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
-            Supposition::Answer(supposed) => supposed.read(),
-            _ => None,
-        });
-        let reads: BTreeSet<OperationId> =
-            ends.iter().flat_map(|node| &node.reads).map(|&(_, read)| read).chain(around).collect();
-        reads.into_iter().collect()
-    }
-}
-
 /// The cases of a violation; `None` where a single cycle or read explains it, or where there would be too many (more
 /// than 64 leaves for a log of clauses; always for combinations). O(size of the proof · edges).
 pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     let words = Words::new(history, &violation.edges);
-    let mut maker = Maker { words: &words, violation, nodes: Vec::new() };
+    let mut maker = Maker { speaker: Speaker { words: &words, violation }, violation, nodes: Vec::new() };
     match &violation.proof {
         Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => return None,
         Proof::Appends { cases, .. } if cases.is_empty() => return None,
@@ -179,7 +29,7 @@ pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
 }
 
 struct Maker<'a> {
-    words: &'a Words<'a>,
+    speaker: Speaker<'a>,
     violation: &'a Violation,
     nodes: Vec<CaseNode>,
 }
@@ -199,14 +49,7 @@ impl Maker<'_> {
                 }
             }
         };
-        let text = match supposes {
-            Supposition::Nothing => String::new(),
-            Supposition::Order(edge) => {
-                let older = self.violation.edges.get(edge).map(|edge| self.words.older(edge));
-                format!("Suppose that {}.", older.unwrap_or_default())
-            }
-            Supposition::Answer(supposed) => format!("Suppose that {}.", self.words.supposed(supposed)),
-        };
+        let text = self.speaker.supposition(supposes);
         self.nodes.push(CaseNode {
             label,
             parent,
@@ -223,22 +66,7 @@ impl Maker<'_> {
 
     /// Says what is open in a case.
     fn asks(&mut self, place: usize, question: Question) {
-        let words = self.words;
-        let sentence = match question {
-            Question::Order { key, transactions: [a, b] } => format!(
-                "It is open which of {} and {} wrote {} first.",
-                words.transaction(a),
-                words.transaction(b),
-                words.key(key)
-            ),
-            Question::Writer { read } => format!("It is open who wrote the {}.", words.value_read(read)),
-            Question::Append { read, place } => {
-                format!("It is open who appended the {}.", words.element_read(read, place))
-            }
-            Question::Outcome { transaction } => {
-                format!("It is open whether {} committed.", words.transaction(transaction))
-            }
-        };
+        let sentence = self.speaker.question(question);
         let node = &mut self.nodes[place];
         node.open = Some(question);
         node.text = if node.text.is_empty() { sentence } else { format!("{} {sentence}", node.text) };
@@ -252,10 +80,10 @@ impl Maker<'_> {
                 open.extend(edge.because.premises());
             }
         }
-        let path = self.words.path(cycle);
+        let closes = self.speaker.closes(cycle);
         let node = &mut self.nodes[place];
         if !cycle.is_empty() {
-            node.text = format!("{} Then a cycle closes: {path}.", node.text).trim_start().to_owned();
+            node.text = format!("{} {closes}", node.text).trim_start().to_owned();
         }
         node.cycle = cycle.to_vec();
         node.reads = reads;
@@ -297,7 +125,7 @@ impl Maker<'_> {
                 }
                 Proof::Appends { read, place: at, cases } if cases.is_empty() => {
                     self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
-                    let text = format!("No append can have made the {}.", self.words.element_read(*read, *at));
+                    let text = self.speaker.no_append(*read, *at);
                     let node = &mut self.nodes[place];
                     node.text = format!("{} {text}", node.text).trim_start().to_owned();
                 }

@@ -4,7 +4,7 @@
 //! called stale only where a newer version was seen and *observed* to be newer: by session order, reads and lists
 //! alone, without what the read itself forces. Otherwise several reads contradict together, and the claim says that.
 
-use super::involved_operations;
+use super::{MOST_TOLD, involved_operations};
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write, list_from_outside, value_from_outside};
@@ -228,11 +228,26 @@ fn overwritten_before(history: &History, violation: &Violation) -> Option<Claim>
     })
 }
 
+/// Whether operations that no order explains are shown with all writes of the same values. O(operations + edges²).
+pub(super) fn tells_all(history: &History, violation: &Violation) -> bool {
+    let is_named = |t: TransactionId| violation.transactions.contains(&t);
+    let mut all = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
+    violation.id.pattern == Pattern::NoLinearOrder
+        && history.n_operations() <= MOST_TOLD
+        && all.all(is_named)
+        && !matches!(claim(history, violation), Claim::OverwrittenBefore { .. })
+}
+
+/// Whether the transaction of an operation may have committed.
+pub(super) fn may_count(history: &History, o: OperationId) -> bool {
+    history.outcome(history.transaction_of(o)) != Outcome::Aborted
+}
+
 /// The writes of a value to a key by transactions that may have committed. O(operations).
 pub(super) fn writes_of(history: &History, key: KeyId, value: Value) -> impl Iterator<Item = OperationId> + '_ {
     let written = Operation { kind: OperationKind::Write, key, value };
     let all = (0..history.n_operations()).map(OperationId::new).filter(move |&o| history.operation(o) == written);
-    all.filter(|&o| history.outcome(history.transaction_of(o)) != Outcome::Aborted)
+    all.filter(|&o| may_count(history, o))
 }
 
 /// What a read returned from other transactions: a value, and for a list all elements that are theirs.

@@ -1,12 +1,11 @@
 //! The argument for a counterexample, as data: what was observed, what follows, and why that is impossible.
 //!
-//! The claim is chosen in `claim` and worded in `headline`, the steps are built in `tell`, the sentences about edges in
-//! `edge_words`.
+//! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
 
 use super::reasons;
+use super::sentences::{Words, facts};
 use super::tell::Teller;
-use super::words::Words;
-use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, standing};
+use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
 use crate::checkers::{Level, Violation};
 use crate::history::History;
 use crate::relations::{Edge, EdgeIndex};
@@ -21,16 +20,16 @@ pub fn explain(example: &Counterexample) -> Explanation {
         codes: codes(violation),
         title,
         summary,
-        verdicts: standing::verdicts(example),
+        verdicts: facts::verdicts(example),
         whole: None,
         shows: example.shows,
         contains: None,
         taken: other_writers::taken(example),
-        assumptions: standing::assumptions(example),
+        assumptions: facts::assumptions(example),
         steps: steps(history, violation, example.level),
         edge_reasons: reasons.iter().map(|reason| reason.short.clone()).collect(),
         reasons,
-        size: standing::size(example),
+        size: size(example),
     }
 }
 

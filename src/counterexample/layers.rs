@@ -5,7 +5,7 @@
 //! the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be reversed, *reduce*
 //! removes everything that is no longer needed.
 
-use super::words::Words;
+use super::sentences::{Speaker, Words, captions};
 use super::{Counterexample, edges_to_draw, involved_operations};
 use crate::checkers::{Proof, Violation};
 use crate::history::{OperationId, TransactionId};
@@ -195,33 +195,10 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
             | Reason::Overwrites { .. }
             | Reason::Assumed => continue,
         };
-        let text = rejection(&Words::new(&example.history, edges), &held, &cycle);
+        let text = captions::rejection(&Words::new(&example.history, edges), &held, &cycle);
         alternatives.push(Alternative { instead_of: index, edge: opposite, cycle, text });
     }
     alternatives
-}
-
-/// "Were T295's version of key 4 the newer one, T393, which sees T297, would have read an older version than …".
-fn rejection(words: &Words<'_>, held: &Edge, cycle: &[EdgeIndex]) -> String {
-    let (from, to) = (words.transaction(held.from), words.transaction(held.to));
-    let key = words.key(held.key);
-    match &held.because {
-        Reason::Visible { reader, .. } => format!(
-            "Were {from}'s version of {key} newer than {to}'s, {} would not have seen {from}, but it did: {}.",
-            words.transaction(*reader),
-            words.path(cycle)
-        ),
-        Reason::ReadModifyWrite { .. } => {
-            format!(
-                "Were {to}'s version of {key} older than {from}'s, {to} could not have read it: {}.",
-                words.path(cycle)
-            )
-        }
-        Reason::Conflict { .. } => {
-            format!("Were {to} the first to commit, {from} could not have started before that: {}.", words.path(cycle))
-        }
-        _ => format!("The list shows that {to}'s version of {key} is not older than {from}'s."),
-    }
 }
 
 /// Plays layer by layer.
@@ -280,48 +257,13 @@ impl Play<'_> {
         let cycle: BTreeSet<EdgeIndex> =
             violation.proof.cycle_edges().into_iter().filter(|e| drawn.contains(e)).collect();
         let mut next = self.around(&cycle);
-        let caption = match &violation.proof {
-            Proof::Cycle(cycle) => {
-                format!("Each of these transactions would have to commit before the next: {}.", words.path(cycle))
-            }
-            Proof::Split { first, .. } => match violation.edges.get(first.0) {
-                Some(edge) => format!(
-                    "{} and {} both write {}, and whichever of them came first, a cycle closes.",
-                    words.transaction(edge.from),
-                    words.transaction(edge.to),
-                    words.key(edge.key)
-                ),
-                None => "Two transactions write a key, and whichever came first, a cycle closes.".to_owned(),
-            },
-            Proof::Writers { read, .. } => {
-                next.operations.insert(*read);
-                "Several transactions may have written what was read, and each of them leads to a contradiction."
-                    .to_owned()
-            }
-            Proof::Appends { read, .. } => {
-                next.operations.insert(*read);
-                "An element of a list was appended more than once, and whichever append made it leads to a contradiction."
-                    .to_owned()
-            }
-            Proof::Outcomes { transaction, .. } => format!(
-                "It is unknown whether {} committed, and either leads to a contradiction.",
-                words.transaction(*transaction)
-            ),
-            Proof::Combinations { excluded, .. } => {
-                next.operations.extend(violation.proof.reads());
-                format!(
-                    "It is open who wrote what many reads returned, and one of {} combinations that contradict is always there.",
-                    excluded.len()
-                )
-            }
-            Proof::Clauses { lemmas, .. } => {
-                format!("One of {} cycles closes, whatever the order of the writers of each key.", lemmas.len())
-            }
-            Proof::Read | Proof::Reads { .. } => {
-                next.operations.extend(involved_operations(violation));
-                "What was read contradicts the level by itself.".to_owned()
-            }
-        };
+        match &violation.proof {
+            Proof::Writers { read, .. } | Proof::Appends { read, .. } => drop(next.operations.insert(*read)),
+            Proof::Combinations { .. } => next.operations.extend(violation.proof.reads()),
+            Proof::Read | Proof::Reads { .. } => next.operations.extend(involved_operations(violation)),
+            Proof::Cycle(_) | Proof::Split { .. } | Proof::Outcomes { .. } | Proof::Clauses { .. } => {}
+        }
+        let caption = Speaker { words: &words, violation }.contradiction();
         let history = &self.example.history;
         let touched: Vec<TransactionId> = next.operations.iter().map(|&o| history.transaction_of(o)).collect();
         next.transactions.extend(touched);
@@ -331,12 +273,7 @@ impl Play<'_> {
     fn restore(&mut self, needed: &BTreeSet<EdgeIndex>) {
         let next = self.argument(needed);
         let n_new = next.edges.difference(&self.shown.edges).count();
-        let caption = match n_new {
-            0 => "The operations that it is about.".to_owned(),
-            1 => "It rests on one more observation.".to_owned(),
-            n => format!("It rests on {n} more edges: what was read, in which session, and what follows."),
-        };
-        self.layer(LayerKind::Restore, caption, next, Vec::new(), Vec::new());
+        self.layer(LayerKind::Restore, captions::rests_on(n_new), next, Vec::new(), Vec::new());
     }
 
     fn resolve(&mut self, alternatives: &[Alternative], needed: &BTreeSet<EdgeIndex>) {
@@ -353,7 +290,7 @@ impl Play<'_> {
         next.operations.extend(&self.shown.operations);
         let mut caption: Vec<String> = alternatives.iter().map(|alternative| alternative.text.clone()).collect();
         if !open.is_empty() {
-            caption.push("What stays open is told case by case.".to_owned());
+            caption.push(captions::STAYS_OPEN.to_owned());
         }
         self.layer(LayerKind::Resolve, caption.join(" "), next, settled, open);
     }
@@ -364,12 +301,7 @@ impl Play<'_> {
             return;
         }
         let n = next.transactions.iter().filter(|t| !t.is_initial()).count();
-        let these = if n == 1 { "One transaction is".to_owned() } else { format!("{n} transactions are") };
-        let level = self.example.level;
-        let caption = match self.example.minimality.passes_without_any() && n > 1 {
-            true => format!("{these} left; without any one of them the rest satisfies {level}."),
-            false => format!("{these} left."),
-        };
+        let caption = captions::left(n, self.example.minimality.passes_without_any().then_some(self.example.level));
         self.layer(LayerKind::Reduce, caption, next, Vec::new(), Vec::new());
     }
 

@@ -1,19 +1,18 @@
 //! The smallest part of a history that convinces, and why.
 //!
 //! A [`Counterexample`] is a small history of its own plus one violation in terms of that small history; it has been
-//! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`. This
-//! module knows nothing of colours and coordinates.
+//! checked again after minimizing. [`Explanation`] is the argument: its steps are [`Statement`]s, whose words are made in
+//! `sentences`. This module knows nothing of colours and coordinates.
 
 mod at_length;
 mod axioms;
+mod case_tree;
 mod cases;
 mod claim;
 mod consequences;
-mod edge_words;
 mod explain;
 mod first_case;
 mod groups;
-mod headline;
 mod involved;
 mod layers;
 mod minimize;
@@ -21,31 +20,31 @@ pub mod narrate;
 mod other_writers;
 mod reasons;
 pub mod replay;
+mod sentences;
 mod signature;
-mod standing;
+mod statement;
 mod tell;
 mod translate;
-mod words;
 
 pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
-pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
+pub use case_tree::{CaseNode, CaseTree, Question, Supposition};
+pub use cases::case_tree;
 pub use claim::{Claim, Sight, claim};
 pub use consequences::simpler_ones;
 pub use explain::{edge_reason, explain, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, find_next, groups, next_independent};
-pub use headline::{Headline, codes, headline, summary, title};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly, whole};
 pub use reasons::EdgeReason;
+pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::signature;
-pub use standing::size;
+pub use statement::{Rule, Statement, Step, StepRole};
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
-use crate::relations::EdgeIndex;
 
 /// Up to this many operations of a counterexample are all shown.
 pub(crate) const MOST_TOLD: usize = 16;
@@ -136,62 +135,6 @@ impl Counterexample {
             n if n <= MOST_TOLD => (0..n).map(OperationId::new).collect(),
             _ => involved_operations(&self.violation),
         }
-    }
-}
-
-/// The part a step plays in the argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepRole {
-    /// What was observed.
-    Observed,
-    /// What the level promises.
-    Rule,
-    /// What is supposed in a case, or open.
-    Supposed,
-    /// What follows.
-    Concluded,
-    /// What is impossible.
-    Contradiction,
-}
-
-/// One step of an argument, linked to what it mentions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Its part in the argument.
-    pub role: StepRole,
-    /// The case that it belongs to, `1` or `1.2`; empty where it does not depend on one.
-    pub case: String,
-    /// The sentence, without a full stop; begins with a capital letter, or with a name as the file has it.
-    pub text: String,
-    /// The same at length for checking: definitions and axioms, word for word. Whole sentences; empty where there is
-    /// nothing to add.
-    pub long: String,
-    /// The steps that it follows from: their places, ascending.
-    pub premises: Vec<usize>,
-    /// Where the operations it mentions are in the file: "line 40, written at line 12".
-    pub found_at: String,
-    /// Edges of the violation it mentions.
-    pub edges: Vec<EdgeIndex>,
-    /// Transactions it mentions.
-    pub transactions: Vec<TransactionId>,
-    /// Operations it mentions.
-    pub operations: Vec<OperationId>,
-}
-
-impl Step {
-    /// The heading that it is under.
-    pub fn heading(&self) -> String {
-        match (self.role, self.case.as_str()) {
-            (StepRole::Observed, _) => "Observed".to_owned(),
-            (StepRole::Rule, _) => "Rule".to_owned(),
-            (_, "") => "Therefore".to_owned(),
-            (_, case) => format!("Case {case}"),
-        }
-    }
-
-    /// How many cases enclose it.
-    pub fn depth(&self) -> usize {
-        if self.case.is_empty() { 0 } else { self.case.split('.').count() }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
 
-use super::{Counterexample, Explanation, Step, StepRole, edge_words, edges_to_draw};
+use super::{Counterexample, Explanation, Step, StepRole, edges_to_draw, sentences};
 use crate::checkers::Proof;
 use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1,
 /// 3)".
 pub fn sentence(step: &Step) -> String {
-    format!("{}.{}", edge_words::sentence(&step.text), from(step))
+    format!("{}.{}", sentences::sentence(&step.text), from(step))
 }
 
 /// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" for earlier steps, or both; empty

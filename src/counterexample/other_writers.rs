@@ -1,27 +1,21 @@
-//! Other writers of a value that was read: the argument takes one writer for granted, and says so.
+//! Other writers of a value that was read, where the argument takes one writer for granted.
 
-use super::words::Words;
 use super::{Counterexample, involved_operations};
 use crate::checkers::{Pattern, Proof};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use crate::relations::{Reason, set_up_transactions, value_from_outside};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of reads listed one by one.
-const MOST_READS: usize = 3;
-
-/// Maximum number of other writers named.
-const MOST_WRITERS: usize = 3;
-
-/// A read, and the writer that the argument assumes for it.
-struct Read {
-    read: OperationId,
+/// A read that several transactions may explain, and the writer that the argument assumes for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Assumed {
+    pub(super) read: OperationId,
     /// None where that does not matter.
-    from: Option<TransactionId>,
+    pub(super) from: Option<TransactionId>,
     /// Other writes of that value: one for each transaction.
-    others: Vec<OperationId>,
+    pub(super) others: Vec<OperationId>,
     /// It may be the initial one, too.
-    may_be_initial: bool,
+    pub(super) may_be_initial: bool,
 }
 
 /// The assumed writers of the reads that an argument rests on, in the whole history. Excludes cases.
@@ -59,11 +53,10 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     of_one.flatten().map(|&(read, from)| (renaming.operations[read.index()], from.map(old))).collect()
 }
 
-/// For each of these reads that other transactions of the whole history may explain: "the 2 that d1 read of key x is
-/// that of d3, not that of d2 (line 1, aborted)". One general clause where there are many; empty where each value has
-/// one writer. O(operations).
-pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Vec<String> {
-    let mut reads: Vec<Read> = Vec::new();
+/// Those of these reads that other transactions of the whole history may explain; none where each value has one writer.
+/// O(operations).
+pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Vec<Assumed> {
+    let mut reads: Vec<Assumed> = Vec::new();
     let mut readers_of: FxHashMap<(KeyId, Value), Vec<usize>> = FxHashMap::default();
     for &(read, from) in taken {
         let (key, value) = returned(whole, read);
@@ -71,7 +64,7 @@ pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<Trans
             let is_initial = from.is_some_and(TransactionId::is_initial);
             let may_be_initial = !is_initial && whole.may_be_initial(key, value);
             readers_of.entry((key, value)).or_default().push(reads.len());
-            reads.push(Read { read, from, others: Vec::new(), may_be_initial });
+            reads.push(Assumed { read, from, others: Vec::new(), may_be_initial });
         }
     }
     let set_up = set_up_transactions(whole);
@@ -82,7 +75,7 @@ pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<Trans
         let of = (whole.keys()[write.index()], whole.values()[write.index()]);
         for &place in readers_of.get(&of).map_or(&[][..], Vec::as_slice) {
             let t = whole.transaction_of(write);
-            let Read { read, from, others, may_be_initial } = &mut reads[place];
+            let Assumed { read, from, others, may_be_initial } = &mut reads[place];
             let is_known = others.last().is_some_and(|&other| whole.transaction_of(other) == t);
             // The setup is the initial version.
             let is_set_up = set_up.contains(&t) && (*may_be_initial || from.is_some_and(TransactionId::is_initial));
@@ -92,42 +85,10 @@ pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<Trans
         }
     }
     reads.retain(|read| read.others.len() + usize::from(read.may_be_initial) > usize::from(read.from.is_none()));
-    match reads.len() {
-        0..=MOST_READS => {
-            let mut clauses: Vec<String> = reads.iter().map(|read| clause(whole, read)).collect();
-            clauses.dedup();
-            clauses
-        }
-        _ => vec!["a value that several transactions wrote is taken as read from the one that breaks least".to_owned()],
-    }
+    reads
 }
 
 /// The key of a read, and the value that its transaction found there.
 fn returned(whole: &History, read: OperationId) -> (KeyId, Value) {
     (whole.keys()[read.index()], value_from_outside(whole, whole.transaction_of(read), read))
-}
-
-fn clause(whole: &History, read: &Read) -> String {
-    let words = Words::new(whole, &[]);
-    let name = |&write: &OperationId| {
-        let t = whole.transaction_of(write);
-        let place = whole.spot_of(write).map(|spot| spot.text(whole.origin()));
-        let aborted = (whole.outcome(t) == Outcome::Aborted).then(|| "aborted".to_owned());
-        let note: Vec<String> = place.into_iter().chain(aborted).collect();
-        match note.is_empty() {
-            true => words.transaction(t),
-            false => format!("{} ({})", words.transaction(t), note.join(", ")),
-        }
-    };
-    let mut not: Vec<String> =
-        read.others.iter().take(MOST_WRITERS).map(name).map(|t| format!("that of {t}")).collect();
-    let more = read.others.len().saturating_sub(MOST_WRITERS);
-    not.extend((more > 0).then(|| format!("that of {more} more")));
-    not.extend(read.may_be_initial.then(|| "the initial one".to_owned()));
-    let (value, others) = (words.value_read(read.read), not.join(" or "));
-    match read.from {
-        None => format!("the {value} may be {others}"),
-        Some(from) if from.is_initial() => format!("the {value} is the initial one, not {others}"),
-        Some(from) => format!("the {value} is that of {}, not {others}", words.transaction(from)),
-    }
 }

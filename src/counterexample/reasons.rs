@@ -1,7 +1,7 @@
 //! Why each edge is there, as data: a sentence, the same at length with the axiom, and what both mention.
 
 use super::axioms::{self, Quotation};
-use super::words::Words;
+use super::sentences::{Words, at_length};
 use crate::checkers::Level;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
@@ -36,8 +36,7 @@ pub(super) fn reasons(history: &History, edges: &[Edge], level: Level) -> Vec<Ed
 pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason {
     let quotation = axioms::of_edge(edge, level);
     let short = words.reason(edge, level);
-    let roles = roles(words, edge);
-    let here = if roles.is_empty() { String::new() } else { format!(" Here {roles}.") };
+    let roles = words.roles(edge);
     let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();
     let mut transactions = Vec::new();
     match edge.because {
@@ -52,7 +51,7 @@ pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason
     operations.dedup();
     transactions.retain(|t| *t != edge.from && *t != edge.to);
     EdgeReason {
-        long: format!("{short} {}.{here}", quotation.text()),
+        long: at_length(&short, &quotation.text(), &roles),
         short,
         quotation,
         roles,
@@ -60,27 +59,4 @@ pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason
         transactions,
         operations,
     }
-}
-
-/// The assignment of the variables in the formula: "t1 = T295, t2 = T297, t3 = T393, x = 4".
-fn roles(words: &Words<'_>, edge: &Edge) -> String {
-    let key = edge.key.map(|key| format!("x = {}", words.history.key_name(key)));
-    let name = |t: TransactionId| words.history.transaction_name(t);
-    let parts: Vec<(&str, TransactionId)> = match &edge.because {
-        Reason::Visible { reader, .. } => vec![("t1", edge.to), ("t2", edge.from), ("t3", *reader)],
-        Reason::Overwrites { writer, .. } => vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)],
-        Reason::Conflict { .. } => vec![("t4", edge.from), ("t3", edge.to)],
-        Reason::SessionOrder | Reason::Reads => vec![("t1", edge.from), ("t2", edge.to)],
-        Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Path { .. } | Reason::Assumed => Vec::new(),
-    };
-    if parts.is_empty() {
-        return String::new();
-    }
-    // The axiom of conflicts calls the key that both write y.
-    let key = match edge.because {
-        Reason::Conflict { .. } => edge.key.map(|key| format!("y = {}", words.history.key_name(key))),
-        _ => key,
-    };
-    let parts = parts.into_iter().map(|(role, t)| format!("{role} = {}", name(t))).chain(key);
-    parts.collect::<Vec<_>>().join(", ")
 }

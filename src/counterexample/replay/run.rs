@@ -5,8 +5,8 @@ use super::interleave::{Action, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
-use crate::counterexample::words::Words;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::counterexample::sentences::{Words, runs};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use std::collections::BTreeMap;
 
 /// One step.
@@ -75,10 +75,11 @@ pub fn run(example: &Counterexample, control: &Control) -> Run {
             explained = Explained::of(history, &before[place], transaction, o);
             expected = Expected::of(history, &before[place], o, n_at_start, setting);
         }
-        let text = sentence(&words, transaction, action, explained);
+        let text = runs::sentence(&words, transaction, action, explained);
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
-    let summary = [summary(&steps), shown(&plan.shown_at, setting)].join(" ");
+    let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
+    let summary = [runs::summary(count), runs::shown(&plan.shown_at, setting)].join(" ");
     Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
 }
 
@@ -97,79 +98,6 @@ fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId,
         if action == Action::Commit {
             state.committed.extend(ended);
             state.text = seen::told(history, state, &state.committed);
-        }
-    }
-}
-
-/// Where one copy of the data shows the same.
-fn shown(settings: &[Isolation], setting: Isolation) -> String {
-    let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
-    match (weaker.is_empty(), settings.is_empty()) {
-        (false, _) => format!(
-            "One up-to-date copy of the data answers like that at {}; at {setting}, which claims the level, it has to \
-             refuse a statement or a commit, or to answer something else.",
-            weaker.join(" and at ")
-        ),
-        (true, false) => format!("One up-to-date copy of the data answers like that at {setting}."),
-        (true, true) => {
-            "No order of these operations explains all reads by one up-to-date copy of the data.".to_owned()
-        }
-    }
-}
-
-fn sentence(words: &Words<'_>, transaction: TransactionId, action: Action, explained: Explained) -> String {
-    let name = words.transaction(transaction);
-    let o = match action {
-        Action::Operation(o) => o,
-        Action::Begin => return format!("{name} begins."),
-        Action::Abort => return format!("{name} aborts."),
-        Action::Commit if words.history.outcome(transaction) == Outcome::Unknown => {
-            return format!("{name} ends; its client was not told how.");
-        }
-        Action::Commit => return format!("{name} commits."),
-    };
-    let operation = words.history.operation(o);
-    let content = words.content(o);
-    if operation.kind == OperationKind::Write {
-        let verb = if words.history.lists().is_list(operation.key) { "appends" } else { "writes" };
-        return format!("{name} {verb} {content}.");
-    }
-    let how = match explained {
-        Explained::Nothing if operation.value == Value::UNRECORDED => "the file does not say what it returned",
-        Explained::Nothing | Explained::Current => "what was committed last",
-        Explained::Own => "its own write",
-        Explained::Older => "an older version, which was overwritten before",
-        Explained::Uncommitted => "a write of a transaction that had not ended",
-        Explained::Nowhere => "no state up to here explains it",
-    };
-    format!("{name} reads {content}: {how}.")
-}
-
-fn summary(steps: &[RunStep]) -> String {
-    let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
-    let told = [
-        (Explained::Older, "an older version than the one that was there"),
-        (Explained::Uncommitted, "a write of a transaction that had not ended"),
-        (Explained::Nowhere, "what no state explains"),
-    ];
-    let odd: Vec<String> = told
-        .into_iter()
-        .filter_map(|(explained, what)| match count(explained) {
-            0 => None,
-            1 => Some(format!("one read returned {what}")),
-            n => Some(format!("{n} reads returned {what}")),
-        })
-        .collect();
-    match odd.is_empty() {
-        true => {
-            "Each read returned what was committed last, so this may have happened; but transactions overlapped in a \
-                 way that the level does not allow."
-                .to_owned()
-        }
-        false => {
-            let text = odd.join(", ");
-            let (first, rest) = text.split_at(text.len().min(1));
-            format!("{}{rest}.", first.to_uppercase())
         }
     }
 }

@@ -1,30 +1,23 @@
 //! Edges, and the cycles they close, as steps.
 
-use super::{Teller, closing};
+use super::Teller;
 use crate::checkers::Level;
 use crate::counterexample::claim::{is_in_its_list, is_known};
-use crate::counterexample::edge_words::{Moment, capitalized, moments};
 use crate::counterexample::first_case::is_evidence;
-use crate::counterexample::{Step, StepRole};
+use crate::counterexample::statement::{Rule, Statement, Step, StepRole};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
-
-/// What a cycle of only session order and reads contradicts.
-const ORDER: &str = "Read committed and above: there is one order of commits, and sessions and reads follow it";
-/// The same where lists are among them.
-const ORDER_OF_LISTS: &str =
-    "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
 impl Teller<'_> {
     /// One edge as a step: observed, or concluded from others.
     pub(super) fn tell_edge(&mut self, index: EdgeIndex) {
         let Some(edge) = self.edge(index) else { return };
-        let text = match &edge.because {
+        match &edge.because {
             Reason::Assumed => return,
             // That the initial state is first is obvious.
             Reason::SessionOrder if edge.from.is_initial() => return,
-            _ => self.words.edge(edge, self.level),
-        };
+            _ => {}
+        }
         // In a case, the writer is what the case supposes.
         let is_first = self.steps.iter().all(|step| step.role == StepRole::Observed);
         let role = match edge.because {
@@ -42,7 +35,7 @@ impl Teller<'_> {
             let speaks_of = |t: TransactionId| t == edge.from || t == edge.to;
             supposed.extend(self.committed.iter().filter(|(t, _)| speaks_of(*t)).map(|(_, step)| step));
         }
-        self.step(role, text, (vec![index], premises), operations);
+        self.step(role, Statement::Edge { edge: index }, (vec![index], premises), operations);
         if let Some(step) = self.steps.last_mut() {
             step.premises.extend(supposed);
             step.premises.sort_unstable();
@@ -101,13 +94,8 @@ impl Teller<'_> {
 
     /// What the level promises, once, and the impossible cycle.
     pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex]) {
-        let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
-        let text = match edges.iter().any(|e| e.to.is_initial()) {
-            true => "Nothing is older than the initial version".to_owned(),
-            false => self.chain(cycle),
-        };
-        let text = format!("{text}: {}", closing(&self.case));
-        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
+        let says = Statement::Cycle { edges: cycle.iter().map(|&e| (e, self.number(e))).collect() };
+        self.step(StepRole::Contradiction, says, (cycle.to_vec(), cycle.to_vec()), Vec::new());
     }
 
     /// What the level promises, unless already said; for a cycle that was only observed, what every level promises.
@@ -119,51 +107,13 @@ impl Teller<'_> {
                 |edge: &&Edge| matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge);
             let in_time = edges.iter().any(|edge| edge.relation == Relation::RealTime);
             let rule = match !edges.is_empty() && edges.iter().all(|edge| is_known(history, edge)) {
-                true if in_time => {
-                    let level = match self.level.counts_real_time() {
-                        true => self.level,
-                        false => Level::StrictSerializability,
-                    };
-                    format!("{}: {}", capitalized(&level.spoken()), level.promise())
-                }
-                true if edges.iter().any(is_listed) => ORDER_OF_LISTS.to_owned(),
-                true => ORDER.to_owned(),
-                false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),
+                true if in_time && !self.level.counts_real_time() => Rule::Level(Level::StrictSerializability),
+                true if !in_time && edges.iter().any(is_listed) => Rule::OrderOfLists,
+                true if !in_time => Rule::Order,
+                _ => Rule::Level(self.level),
             };
-            self.say(StepRole::Rule, rule, Vec::new());
+            self.say(StepRole::Rule, Statement::Rule(rule), Vec::new());
         }
-    }
-
-    /// "T1 before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started (5) < …".
-    fn chain(&self, cycle: &[EdgeIndex]) -> String {
-        let number = |e: EdgeIndex| self.number(e).map_or_else(String::new, |number| format!(" ({number})"));
-        if let Some(links) = self.in_time(cycle) {
-            // Begins where a moment is followed by itself, so that the first and the last are the same.
-            let n = links.len();
-            let first = (0..n).find(|&at| links[(at + n - 1) % n].1[1] == links[at].1[0]).unwrap_or(0);
-            let mut said: Vec<String> = Vec::new();
-            let mut last = None;
-            for (e, [from, to]) in links.iter().cycle().skip(first).take(n) {
-                if last != Some(from) {
-                    said.push(self.words.moment(*from));
-                }
-                said.push(self.words.moment(*to) + &number(*e));
-                last = Some(to);
-            }
-            let begin = &links[first].1[0];
-            said.extend((last != Some(begin)).then(|| self.words.moment(*begin)));
-            return said.join(" < ");
-        }
-        let edges = cycle.iter().filter_map(|&e| Some((e, self.edge(e)?)));
-        let first = edges.clone().next().map(|(_, edge)| self.words.transaction(edge.from));
-        let links = edges.map(|(e, edge)| format!(" before {}{}", self.words.transaction(edge.to), number(e)));
-        first.into_iter().chain(links).collect()
-    }
-
-    /// The edges of a cycle in time, where each of them has a meaning in time.
-    fn in_time(&self, cycle: &[EdgeIndex]) -> Option<Vec<(EdgeIndex, [Moment; 2])>> {
-        let link = |&e: &EdgeIndex| Some((e, moments(self.edge(e)?, self.level)?));
-        cycle.iter().map(link).collect::<Option<Vec<_>>>().filter(|links| !links.is_empty())
     }
 }
 

@@ -9,8 +9,9 @@ mod observed;
 mod proofs;
 mod reads;
 
-use super::words::Words;
-use super::{Step, StepRole, axioms, reasons};
+use super::sentences::{Speaker, Words};
+use super::statement::{Statement, Step, StepRole};
+use super::{axioms, reasons};
 use crate::checkers::{Level, Violation};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
@@ -49,20 +50,24 @@ impl<'a> Teller<'a> {
         self.steps
     }
 
+    fn speaker(&self) -> Speaker<'a> {
+        Speaker { words: self.words, violation: self.violation }
+    }
+
     fn edge(&self, index: EdgeIndex) -> Option<&'a Edge> {
         self.violation.edges.get(index)
     }
 
     /// Adds a step that mentions operations but no edge.
-    fn say(&mut self, role: StepRole, text: String, operations: Vec<OperationId>) {
-        self.step(role, text, (Vec::new(), Vec::new()), operations);
+    fn say(&mut self, role: StepRole, says: Statement, operations: Vec<OperationId>) {
+        self.step(role, says, (Vec::new(), Vec::new()), operations);
     }
 
     /// Adds a step. It states `edges`, and follows from the steps that stated `premises`.
     fn step(
         &mut self,
         role: StepRole,
-        text: String,
+        says: Statement,
         (edges, premises): (Vec<EdgeIndex>, Vec<EdgeIndex>),
         operations: Vec<OperationId>,
     ) {
@@ -92,9 +97,10 @@ impl<'a> Teller<'a> {
             }
         }
         let case = self.case.clone();
+        let text = self.speaker().statement(&says, self.level, &case);
         let found_at = self.found_at(&operations);
         let mut step =
-            Step { role, case, text, long: String::new(), premises, found_at, edges, transactions, operations };
+            Step { says, role, case, text, long: String::new(), premises, found_at, edges, transactions, operations };
         step.long = self.long(&step);
         self.steps.push(step);
     }
@@ -131,9 +137,4 @@ impl<'a> Teller<'a> {
     fn number(&self, e: EdgeIndex) -> Option<usize> {
         self.told.get(e).copied().flatten().map(|place| place + 1)
     }
-}
-
-/// How a contradiction ends the argument, or a case of it.
-fn closing(case: &str) -> &'static str {
-    if case.is_empty() { "impossible" } else { "impossible in this case" }
 }

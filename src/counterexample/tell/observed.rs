@@ -1,13 +1,12 @@
 //! What was observed, stated before any conclusion.
 
 use super::Teller;
-use super::proofs::either;
 use crate::checkers::{Pattern, Proof};
-use crate::counterexample::claim::{Claim, claim, writes_of};
+use crate::counterexample::claim::{Claim, claim, may_count, tells_all, writes_of};
 use crate::counterexample::first_case::is_evidence;
-use crate::counterexample::words::Words;
-use crate::counterexample::{MOST_TOLD, Step, StepRole, involved_operations};
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::counterexample::involved_operations;
+use crate::counterexample::statement::{Statement, Step, StepRole};
+use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 impl Teller<'_> {
@@ -62,8 +61,7 @@ impl Teller<'_> {
             .collect();
         for read in lists {
             if self.line_of_read(read).is_none() {
-                let name = self.words.transaction(self.words.history.transaction_of(read));
-                self.say(StepRole::Observed, format!("{name} read {}", self.words.content(read)), vec![read]);
+                self.say(StepRole::Observed, Statement::Read { read }, vec![read]);
             }
         }
     }
@@ -75,8 +73,7 @@ impl Teller<'_> {
         let reads: Vec<OperationId> = edges.filter_map(|(edge, _)| edge.to_operation).collect();
         for read in reads {
             if self.is_told_twice(read) && self.line_of_read(read).is_none() {
-                let name = self.words.transaction(self.words.history.transaction_of(read));
-                self.say(StepRole::Observed, format!("{name} read {}", self.words.content(read)), vec![read]);
+                self.say(StepRole::Observed, Statement::Read { read }, vec![read]);
             }
         }
     }
@@ -146,11 +143,8 @@ impl Teller<'_> {
             edges.iter().filter_map(|&e| self.edge(e)).flat_map(|edge| [edge.from, edge.to]).collect();
         ran.sort_unstable();
         ran.dedup();
-        let names: Vec<String> = ran.iter().map(|&t| self.words.transaction(t)).collect();
-        let history = self.words.history;
-        let session = history.session_name(history.session_of(ran[0]));
-        let text = format!("{} ran in this order in session {session}", Words::list(&names));
-        self.step(StepRole::Observed, text, (edges, Vec::new()), Vec::new());
+        let says = Statement::Session { transactions: ran.clone() };
+        self.step(StepRole::Observed, says, (edges, Vec::new()), Vec::new());
         self.place(&ran);
     }
 
@@ -191,7 +185,7 @@ impl Teller<'_> {
         let history = self.words.history;
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
-        let mut involved = match self.tells_all() {
+        let mut involved = match tells_all(history, self.violation) {
             true => (0..history.n_operations()).map(OperationId::new).filter(|&o| may_count(history, o)).collect(),
             false => involved_operations(self.violation),
         };
@@ -211,26 +205,14 @@ impl Teller<'_> {
         }
         for (place, o) in involved.into_iter().enumerate() {
             let t = history.transaction_of(o);
-            let then = if of_one && !in_time && place > 0 { " then" } else { "" };
-            let name = format!("{}{then}", self.words.transaction(t));
             let told = self.violation.edges.iter().position(|edge| edge.to_operation == Some(o));
             let told = told.and_then(|e| Some((e, self.edge(e)?)));
-            let what = match told.filter(|(_, edge)| edge.because == Reason::Reads) {
-                Some((_, edge)) => self.words.has_read(edge),
-                None if is_read(o) => format!("{name} read {}", self.words.content(o)),
-                None => format!("{name} {}", self.words.wrote(Some(o), None)),
-            };
-            let outcome = match history.outcome(t) {
-                Outcome::Aborted if !is_read(o) => " and aborted",
-                Outcome::Unknown if in_time => ", if it committed",
-                _ => "",
-            };
-            let time = match history.interval(t).filter(|_| in_time) {
-                Some(ran) => {
-                    let [began, ended] = [ran.start, ran.end].map(|time| self.words.time(time));
-                    format!(", between {began} and {ended}")
-                }
-                None => String::new(),
+            let says = Statement::Operation {
+                operation: o,
+                read_from: told.filter(|(_, edge)| edge.because == Reason::Reads).map(|(e, _)| e),
+                names_writer: names_writes,
+                follows: of_one && !in_time && place > 0,
+                in_time,
             };
             let clock = |e: &EdgeIndex| {
                 let edge = &self.violation.edges[*e];
@@ -239,26 +221,10 @@ impl Teller<'_> {
             let clock = (0..self.violation.edges.len()).filter(clock);
             let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
             let write = told.and_then(|(_, edge)| edge.from_operation).filter(|_| names_writes);
-            let rolled_back = match write.map(|write| history.outcome(history.transaction_of(write))) {
-                Some(Outcome::Aborted) => " and rolled back",
-                _ => "",
-            };
             let operations = write.into_iter().chain([o]).collect();
-            let text = format!("{what}{rolled_back}{outcome}{time}");
-            self.step(StepRole::Observed, text, (edges, Vec::new()), operations);
+            self.step(StepRole::Observed, says, (edges, Vec::new()), operations);
         }
         self.tell_absent();
-    }
-
-    /// Whether operations that no order explains are shown with all writes of the same values.
-    pub(super) fn tells_all(&self) -> bool {
-        let history = self.words.history;
-        let is_named = |t: TransactionId| self.violation.transactions.contains(&t);
-        let mut all = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
-        self.violation.id.pattern == Pattern::NoLinearOrder
-            && history.n_operations() <= MOST_TOLD
-            && all.all(is_named)
-            && !matches!(claim(history, self.violation), Claim::OverwrittenBefore { .. })
     }
 
     /// "No other transaction in the file that may have committed wrote x = 1 or x = 2".
@@ -271,65 +237,24 @@ impl Teller<'_> {
                 && !matches!(operation.value, Value::UNRECORDED | Value::INITIAL)
                 && history.differs_from(*o).is_none()
         };
-        let known = (0..history.n_operations()).map(OperationId::new).filter(is_known);
-        let mut read: Vec<(String, bool)> = known
-            .map(|o| {
-                let operation = history.operation(o);
-                (self.words.content(o), history.may_be_initial(operation.key, operation.value))
-            })
-            .collect();
-        read.sort_unstable();
-        read.dedup();
-        let is_initial = read.iter().any(|(_, initial)| *initial);
-        let not_initial = match read.len() {
-            _ if is_initial => "",
-            1 => ", and it is not the initial value",
-            _ => ", and none of these is the initial value",
-        };
-        let read: Vec<String> = read.into_iter().map(|(content, _)| content).collect();
-        if !read.is_empty() {
-            let text = format!(
-                "No other transaction in the file that may have committed wrote {}{not_initial}",
-                either(&read)
-            );
-            self.say(StepRole::Observed, text, Vec::new());
+        let reads: Vec<OperationId> = (0..history.n_operations()).map(OperationId::new).filter(is_known).collect();
+        if !reads.is_empty() {
+            self.say(StepRole::Observed, Statement::NoOtherWriters { reads }, Vec::new());
         }
     }
 
     /// What was looked for in the whole file and not found.
     fn tell_absent(&mut self) {
-        if self.tells_all() {
+        if tells_all(self.words.history, self.violation) {
             return self.tell_no_other_writes();
         }
-        let (pattern, reads) = match claim(self.words.history, self.violation) {
-            Claim::WrongValue { pattern, reads } => (pattern, reads),
-            Claim::OverwrittenBefore { read, .. } => return self.tell_later_writes(read),
-            _ => return,
-        };
-        let Some(value) = reads.first().and_then(|&read| self.words.wrong_value(pattern, read)) else { return };
-        let text = match pattern {
-            Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
-            Pattern::AbortedRead => {
-                let history = self.words.history;
-                let sets_up = |t: &TransactionId| {
-                    let mut all = history.operations_of(*t).map(|o| history.operation(o));
-                    reads.iter().any(|&read| all.any(|o| o.key == history.operation(read).key))
-                };
-                let later = if history.set_up().iter().any(sets_up) { ", apart from the set-up," } else { "" };
-                format!("Every transaction in the file that {value}{later} aborted")
+        match claim(self.words.history, self.violation) {
+            Claim::WrongValue { pattern, reads } if self.speaker().absent(pattern, &reads).is_some() => {
+                self.say(StepRole::Observed, Statement::Absent { pattern, reads }, Vec::new());
             }
-            Pattern::FutureRead => {
-                format!(
-                    "No other transaction in the file that may have committed {value}, and it is not the initial value"
-                )
-            }
-            Pattern::DuplicateElement => match self.words.n_appends(reads[0]) {
-                1 => format!("Only one operation in the file {value}"),
-                _ => return,
-            },
-            _ => return,
-        };
-        self.say(StepRole::Observed, text, Vec::new());
+            Claim::OverwrittenBefore { read, .. } => self.tell_later_writes(read),
+            _ => {}
+        }
     }
 
     /// States that all writes of a value that are not drawn come too late for a read of it.
@@ -344,10 +269,7 @@ impl Teller<'_> {
         if !others.iter().all(is_later) {
             return;
         }
-        let (name, value) = (self.words.transaction(reader), self.words.content(read));
-        let text =
-            format!("Every other write of {value} began after {}, when {name} had ended", self.words.time(ran.end));
-        self.say(StepRole::Observed, text, Vec::new());
+        self.say(StepRole::Observed, Statement::LaterWrites { read }, Vec::new());
     }
 
     /// "T3 read x = 1 from T2, so T2, whose outcome is unknown, committed".
@@ -364,15 +286,9 @@ impl Teller<'_> {
             let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e);
             let Some(index) = self.violation.edges.iter().position(shows) else { continue };
             let Some(edge) = self.edge(index) else { continue };
-            let (read, name) = (self.words.has_read(edge), self.words.transaction(t));
-            let text = format!("{read}, so {name}, whose outcome is unknown, committed");
             let operations = edge.to_operation.into_iter().collect();
             self.committed.push((t, self.steps.len()));
-            self.step(StepRole::Concluded, text, (Vec::new(), vec![index]), operations);
+            self.step(StepRole::Concluded, Statement::Committed { edge: index }, (Vec::new(), vec![index]), operations);
         }
     }
-}
-
-fn may_count(history: &History, o: OperationId) -> bool {
-    history.outcome(history.transaction_of(o)) != Outcome::Aborted
 }

@@ -1,10 +1,9 @@
 //! Proofs, case by case.
 
-use super::{Teller, closing};
+use super::Teller;
 use crate::checkers::{Proof, Supposed};
-use crate::counterexample::words::Words;
-use crate::counterexample::{Step, StepRole};
-use crate::history::{OperationId, Outcome, TransactionId};
+use crate::counterexample::statement::{Statement, Step, StepRole};
+use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 
 /// What is left to explain, with the edges assumed and the label of the enclosing case.
@@ -45,12 +44,12 @@ impl Teller<'_> {
             let label = self.case.clone();
             match what {
                 What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
-                What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses),
+                What::Others(n, n_clauses) => {
+                    self.say(StepRole::Contradiction, Statement::OtherCombinations { n, n_clauses }, Vec::new());
+                }
                 What::Closed => self.close_cases(),
                 What::Order(edge, proof) => {
-                    let older = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
-                    let text = format!("Suppose that {older}");
-                    self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
+                    self.suppose_order(edge, true);
                     assumed.push(edge);
                     stack.push(Task { what: What::Prove(proof), assumed, label });
                 }
@@ -93,36 +92,24 @@ impl Teller<'_> {
                 stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
             }
             Proof::Writers { read, cases } => {
-                let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
-                let value = self.words.value_read(*read);
-                let text = match names.as_slice() {
-                    [one] => format!("Only {one} may have written the {value}"),
-                    _ => format!("Only {} may have written the {value}: one of them did", Words::list(&names)),
-                };
-                self.say(StepRole::Supposed, text, vec![*read]);
                 let read = *read;
+                let writers = cases.iter().map(|(writer, _)| *writer).collect();
+                self.say(StepRole::Supposed, Statement::OpenWriter { read, writers }, vec![read]);
                 answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
             }
             Proof::Appends { read, place, cases } if cases.is_empty() => {
-                let text = format!(
-                    "No append can have made the {}: those of one transaction are next to each other in every list, each \
-                     append is there once, and its own appends before a read are at the end of it: {}",
-                    self.words.element_read(*read, *place),
-                    closing(&self.case)
-                );
-                self.say(StepRole::Contradiction, text, vec![*read]);
+                let says = Statement::NoAppend { read: *read, place: *place };
+                self.say(StepRole::Contradiction, says, vec![*read]);
             }
             Proof::Appends { read, place, cases } => {
-                let names: Vec<String> = cases.iter().map(|(append, _)| self.words.appender(*append)).collect();
-                let text = format!("{} appended the {}", either(&names), self.words.element_read(*read, *place));
-                self.say(StepRole::Supposed, text, vec![*read]);
                 let (read, place) = (*read, *place);
+                let appends = cases.iter().map(|(append, _)| *append).collect();
+                self.say(StepRole::Supposed, Statement::OpenAppend { read, place, appends }, vec![read]);
                 answers = cases.iter().map(|&(append, ref p)| (Supposed::Append { read, place, append }, p)).collect();
             }
             Proof::Outcomes { transaction, cases } => {
-                let text = format!("{} committed or not", self.words.transaction(*transaction));
-                self.say(StepRole::Supposed, text, Vec::new());
                 let transaction = *transaction;
+                self.say(StepRole::Supposed, Statement::OpenOutcome { transaction }, Vec::new());
                 let supposed = |committed| Supposed::Outcome { transaction, committed };
                 answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p)).collect();
             }
@@ -137,23 +124,13 @@ impl Teller<'_> {
 
     /// "Suppose that T1 wrote the 1 that T3 read of key 4".
     fn tell_answer(&mut self, supposed: Supposed) {
-        let history = self.words.history;
-        let must_have_committed = |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
-            true => String::new(),
-            false => format!(", so that {} must have committed", self.words.transaction(t)),
+        let operations = match supposed {
+            Supposed::Writer { read, .. } => vec![read],
+            Supposed::Append { read, append, .. } => vec![read, append],
+            Supposed::Outcome { .. } => Vec::new(),
         };
-        let (follows, operations) = match supposed {
-            Supposed::Writer { read, writer } => (must_have_committed(writer), vec![read]),
-            Supposed::Append { read, append, .. } => {
-                (must_have_committed(history.transaction_of(append)), vec![read, append])
-            }
-            Supposed::Outcome { committed: true, .. } => {
-                (", so that what it read must be explained, too".to_owned(), Vec::new())
-            }
-            Supposed::Outcome { .. } => (", so that no transaction read from it".to_owned(), Vec::new()),
-        };
-        let text = format!("Suppose that {}{follows}", self.words.supposed(supposed));
-        self.say(StepRole::Supposed, text, operations);
+        let says = Statement::Suppose { supposed, is_first: true, with_consequence: true };
+        self.say(StepRole::Supposed, says, operations);
     }
 
     /// The source of many reads is open: the first combination is explained, the others are counted.
@@ -162,14 +139,12 @@ impl Teller<'_> {
         reads.sort_unstable();
         reads.dedup();
         if !reads.is_empty() {
-            let n = counted(reads.len(), "read");
-            self.say(StepRole::Supposed, format!("Several transactions may have written what {n} returned"), reads);
+            self.say(StepRole::Supposed, Statement::OpenReads { n_reads: reads.len() }, reads);
         }
         let outcomes = options.iter().filter(|option| matches!(option, Supposed::Outcome { committed: true, .. }));
-        let outcomes = outcomes.count();
-        if outcomes > 0 {
-            let text = format!("Whether {} committed is unknown", counted(outcomes, "transaction"));
-            self.say(StepRole::Supposed, text, Vec::new());
+        let n_transactions = outcomes.count();
+        if n_transactions > 0 {
+            self.say(StepRole::Supposed, Statement::OpenOutcomes { n_transactions }, Vec::new());
         }
     }
 
@@ -185,7 +160,7 @@ impl Teller<'_> {
         let ends =
             |place: &usize| self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place]);
         let premises = (0..self.steps.len()).filter(ends).collect();
-        self.say(StepRole::Contradiction, format!("No case is left: {}", closing(&self.case)), Vec::new());
+        self.say(StepRole::Contradiction, Statement::NoCaseLeft, Vec::new());
         if let Some(step) = self.steps.last_mut() {
             step.premises = premises;
         }
@@ -193,26 +168,16 @@ impl Teller<'_> {
 
     /// What is supposed together.
     fn tell_combination(&mut self, options: &[Supposed], together: &[usize]) {
-        for (place, &option) in together.iter().filter_map(|&option| options.get(option)).enumerate() {
-            let text = format!("{} that {}", combined(place == 0), self.words.supposed(option));
-            self.say(StepRole::Supposed, text, option.read().into_iter().collect());
+        for (place, &supposed) in together.iter().filter_map(|&option| options.get(option)).enumerate() {
+            let says = Statement::Suppose { supposed, is_first: place == 0, with_consequence: false };
+            self.say(StepRole::Supposed, says, supposed.read().into_iter().collect());
         }
     }
 
-    fn end_combinations(&mut self, n_combinations: usize, n_clauses: usize) {
-        let others = match n_combinations {
-            0 | 1 => "No other combination is left".to_owned(),
-            2 => "1 other combination contradicts, too, and with it all that is left".to_owned(),
-            n => format!("{} other combinations contradict, too, and together they exclude all", n - 1),
-        };
-        self.tell_others(&others, n_clauses);
-    }
-
-    /// What excludes all that was not explained.
-    fn tell_others(&mut self, others: &str, n_clauses: usize) {
-        let steps = if n_clauses == 0 { "one step".to_owned() } else { counted(n_clauses + 1, "step") };
-        let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(&self.case));
-        self.say(StepRole::Contradiction, text, Vec::new());
+    /// Supposes an order of two writers.
+    fn suppose_order(&mut self, edge: EdgeIndex, is_first: bool) {
+        let says = Statement::SupposeOrder { edge, is_first };
+        self.step(StepRole::Supposed, says, (vec![edge], Vec::new()), Vec::new());
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
@@ -223,29 +188,20 @@ impl Teller<'_> {
             open.iter().filter_map(|&e| self.edge(e)).map(|e| (e.from.min(e.to), e.from.max(e.to))).collect();
         pairs.sort_unstable();
         pairs.dedup();
-        let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
-        let text = format!("For {n_pairs} of transactions that write the same key it is open which one wrote first");
         self.rule(&[]);
-        self.say(StepRole::Supposed, text, Vec::new());
+        self.say(StepRole::Supposed, Statement::OpenOrders { n_pairs: pairs.len() }, Vec::new());
         let Some(shown) = lemmas.first() else { return };
         let one = inner(&self.case, 1);
         let outside = std::mem::replace(&mut self.case, one);
         let mut within = assumed.to_vec();
         for edge in self.assumptions(shown.iter().copied(), assumed) {
-            let supposed = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
-            let text = format!("{} that {supposed}", combined(within.len() == assumed.len()));
-            self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
+            self.suppose_order(edge, within.len() == assumed.len());
             within.push(edge);
         }
         self.tell_needed(shown, &within);
         self.contradiction(shown);
         self.case = outside;
-        let others = match n_cycles {
-            1 => "No other combination is left".to_owned(),
-            2 => "1 other cycle excludes what is left".to_owned(),
-            n => format!("{} other cycles exclude further combinations, and together they exclude all", n - 1),
-        };
-        self.tell_others(&others, n_clauses);
+        self.say(StepRole::Contradiction, Statement::OtherCycles { n: lemmas.len(), n_clauses }, Vec::new());
     }
 
     /// The assumed edges that these edges rest on, except those of the enclosing cases.
@@ -278,25 +234,7 @@ impl Teller<'_> {
     }
 }
 
-/// The beginning of a supposition of the combination shown.
-fn combined(is_first: bool) -> &'static str {
-    if is_first { "Suppose" } else { "And suppose" }
-}
-
 /// The label of a case inside another: `1`, then `1.2`.
 fn inner(label: &str, place: usize) -> String {
     if label.is_empty() { place.to_string() } else { format!("{label}.{place}") }
-}
-
-/// `T1, T2 or T3`.
-pub(super) fn either(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
-        _ => names.concat(),
-    }
-}
-
-/// `1 pair`, `3 pairs`.
-fn counted(n: usize, word: &str) -> String {
-    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

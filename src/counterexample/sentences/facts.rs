@@ -1,15 +1,20 @@
-//! Facts about a counterexample in addition to its argument: which levels allow it, what it takes for granted, and in
-//! what sense it is minimal.
+//! Facts about a counterexample in addition to its argument: which levels allow it, and what it takes for granted.
 
-use super::other_writers::other_writers;
-use super::{Counterexample, Explanation, Minimality, Shows, summary};
+use super::headline::summary;
+use super::words::Words;
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
+use crate::counterexample::other_writers::{Assumed, other_writers};
+use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, UnknownRule, Value,
-    grouped,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
-use rustc_hash::FxHashSet;
+
+/// Maximum number of reads listed one by one that other transactions may explain.
+const MOST_READS: usize = 3;
+
+/// Maximum number of other writers named for one of them.
+const MOST_WRITERS: usize = 3;
 
 impl Explanation {
     /// The same with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
@@ -74,9 +79,10 @@ impl Explanation {
     fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
         let of_last = "of several transactions that wrote a value the last in the file is meant";
         let others = match other_writers(whole, &self.taken) {
-            others if others.is_empty() => others,
-            _ if whole.rules().duplicates == DuplicateRule::Last => vec![of_last.to_owned()],
-            others => others,
+            others if !others.is_empty() && whole.rules().duplicates == DuplicateRule::Last => {
+                vec![of_last.to_owned()]
+            }
+            others => of_other_writers(whole, &others),
         };
         if !others.is_empty() {
             self.assumptions.retain(|assumption| assumption != ONE_WRITER);
@@ -138,7 +144,7 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
 }
 
 /// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
-pub(super) fn verdicts(example: &Counterexample) -> String {
+pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
     let verdicts: Vec<(Level, &Verdict)> = example.verdicts.iter().map(|(level, verdict)| (*level, verdict)).collect();
     // Of the operations, since others of the same transactions may be hidden.
     let these = match example.history.n_operations() {
@@ -217,25 +223,6 @@ fn glossed(level: Level) -> String {
     format!("{} ({})", level.spoken(), level.row().gloss)
 }
 
-/// How many transactions the argument names, and that the others are there because of its reads.
-fn with_writers(example: &Counterexample) -> String {
-    let (history, violation) = (&example.history, &example.violation);
-    let (named, others): (Vec<TransactionId>, Vec<TransactionId>) =
-        history.transactions().partition(|t| violation.transactions.contains(t));
-    let read: Vec<Operation> = violation.operations.iter().map(|&o| history.operation(o)).collect();
-    let is_writer = |t: &TransactionId| {
-        let mut operations = history.operations_of(*t).map(|o| history.operation(o));
-        operations.any(|o| o.kind == OperationKind::Write && read.iter().any(|r| (r.key, r.value) == (o.key, o.value)))
-    };
-    match others.len() {
-        0 => "those that the argument names".to_owned(),
-        n if others.iter().all(is_writer) => {
-            format!("{} that the argument names and {n} more that may have written the same values", named.len())
-        }
-        _ => "some may still be superfluous".to_owned(),
-    }
-}
-
 const ONE_WRITER: &str = "each value that was read has one possible writer";
 
 /// Whether a read is wrong because of the transaction that it read from.
@@ -254,7 +241,7 @@ fn rests_on_program_order(violation: &Violation) -> bool {
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
-pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
+pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
         Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(ONE_WRITER),
         // Such a read is wrong because of its writer.
@@ -317,109 +304,39 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
 }
 
-/// What is removed along with a write.
-fn removed(history: &History) -> &'static str {
-    match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
-        (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
-        (true, _) => "(removing a write also removes the reads of its value)",
-        (false, true) if lacks_appends(history) => {
-            "(for this, elements that none of these transactions appended are left out of the lists; removing an append also removes the lists that end with it, and its element from others)"
-        }
-        (false, true) => "(removing an append also removes the lists that end with it, and its element from others)",
-        (false, false) => {
-            "(removing an append also removes its element, or the lists with it where others appended it, too)"
-        }
+/// "the 2 that d1 read of key x is that of d3, not that of d2 (line 1, aborted)", for each of these reads; one general
+/// clause where there are many.
+fn of_other_writers(whole: &History, reads: &[Assumed]) -> Vec<String> {
+    if reads.len() > MOST_READS {
+        let least = "a value that several transactions wrote is taken as read from the one that breaks least";
+        return vec![least.to_owned()];
     }
+    let mut clauses: Vec<String> = reads.iter().map(|read| of_one_read(whole, read)).collect();
+    clauses.dedup();
+    clauses
 }
 
-fn n_reads(history: &History) -> usize {
-    history.kinds().iter().filter(|kind| **kind == OperationKind::Read).count()
-}
-
-/// Whether some list was read with elements whose appends are not in this part of a history. O(lists).
-fn lacks_appends(history: &History) -> bool {
-    let reads = (0..history.n_operations()).map(OperationId::new);
-    reads.into_iter().any(|read| history.lists().recorded_by(read) != history.lists().read_by(read))
-}
-
-/// Whether several operations write one value to a key. O(operations).
-fn has_repeated_writes(history: &History) -> bool {
-    let mut written: FxHashSet<(KeyId, Value)> = FxHashSet::default();
-    let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
-    all.any(|o| o.kind == OperationKind::Write && !written.insert((o.key, o.value)))
-}
-
-/// What is actually known about its size and minimality: "Minimal: without any one of these 4 transactions or 7
-/// operations, the other operations shown satisfy read atomic (removing a write also removes the reads of its value)."
-pub fn size(example: &Counterexample) -> String {
-    let removed = removed(&example.history);
-    let level = example.level.spoken();
-    let (n, m) = (example.history.n_transactions(), example.history.n_operations());
-    let whole = grouped(example.n_transactions_of_whole as u64);
-    let counted = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
-    let needs_all = example.operation_minimality.passes_without_any();
-    if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
-        let rest = if n == 2 { "" } else { "; the other transactions appended their last elements" };
-        return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}{rest}.");
-    }
-    if matches!(example.violation.proof, Proof::Writers { .. } | Proof::Combinations { .. }) {
-        // Without a possible writer the read goes, too, so that each is needed says nothing.
-        return format!("Reduced to {n} of {whole} transactions: {}.", with_writers(example));
-    }
-    if example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
-        let is_aborted = |t: TransactionId| example.history.outcome(t) == Outcome::Aborted;
-        let alone = match example.history.transactions().any(is_aborted) {
-            true => format!(" A list with what was rolled back violates {level} by itself, too."),
-            false => String::new(),
-        };
-        return format!(
-            "Minimal for this anomaly: it needs both lists; the other transactions appended their last elements.{alone}"
-        );
-    }
-    let of_transactions = match example.minimality {
-        _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),
-        _ if n <= 1 => "Minimal: this one transaction is enough".to_owned(),
-        Minimality::Smallest => {
-            format!("Minimal: no part of the history with fewer than these {transactions} violates {level}")
-        }
-        Minimality::SmallestForPattern | Minimality::IrreducibleForPattern if needs_all => {
-            return format!(
-                "Minimal: without any one of these {operations}, the other operations shown satisfy {level} {removed}."
-            );
-        }
-        Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
-            format!("Minimal for this anomaly: it needs each of the {transactions}")
-        }
-        Minimality::Irreducible if needs_all => {
-            return format!(
-                "Minimal: without any one of these {transactions} or {operations}, the other operations shown satisfy {level} {removed}."
-            );
-        }
-        Minimality::Irreducible => {
-            format!(
-                "Minimal by transaction: without any one of these {n}, the other operations shown satisfy {level} {removed}"
-            )
-        }
-        Minimality::Reduced if example.violation.id.pattern == Pattern::NoLinearOrder => {
-            format!("Reduced to {n} of {whole} transactions: {}", with_writers(example))
-        }
-        Minimality::Reduced => {
-            format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")
+fn of_one_read(whole: &History, read: &Assumed) -> String {
+    let words = Words::new(whole, &[]);
+    let name = |&write: &OperationId| {
+        let t = whole.transaction_of(write);
+        let place = whole.spot_of(write).map(|spot| spot.text(whole.origin()));
+        let aborted = (whole.outcome(t) == Outcome::Aborted).then(|| "aborted".to_owned());
+        let note: Vec<String> = place.into_iter().chain(aborted).collect();
+        match note.is_empty() {
+            true => words.transaction(t),
+            false => format!("{} ({})", words.transaction(t), note.join(", ")),
         }
     };
-    let is_for_pattern =
-        matches!(example.minimality, Minimality::SmallestForPattern | Minimality::IrreducibleForPattern);
-    let of_operations = match example.operation_minimality {
-        Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
-        Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
-        Minimality::IrreducibleForPattern if !is_for_pattern => format!("; it needs each of the {operations}"),
-        Minimality::IrreducibleForPattern => {
-            format!(" and {operations}; some of them alone violate {level} in another way")
-        }
-        Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; without any one of the {operations}, the other operations shown satisfy {level} {removed}")
-        }
-    };
-    format!("{of_transactions}{of_operations}.")
+    let mut not: Vec<String> =
+        read.others.iter().take(MOST_WRITERS).map(name).map(|t| format!("that of {t}")).collect();
+    let more = read.others.len().saturating_sub(MOST_WRITERS);
+    not.extend((more > 0).then(|| format!("that of {more} more")));
+    not.extend(read.may_be_initial.then(|| "the initial one".to_owned()));
+    let (value, others) = (words.value_read(read.read), not.join(" or "));
+    match read.from {
+        None => format!("the {value} may be {others}"),
+        Some(from) if from.is_initial() => format!("the {value} is the initial one, not {others}"),
+        Some(from) => format!("the {value} is that of {}, not {others}", words.transaction(from)),
+    }
 }

@@ -8,28 +8,28 @@ use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outc
 use crate::relations::{Edge, EdgeIndex, list_from_outside, value_from_outside};
 
 /// Names and phrases for one list of edges.
-pub(super) struct Words<'a> {
-    pub(super) history: &'a History,
-    pub(super) edges: &'a [Edge],
+pub(in crate::counterexample) struct Words<'a> {
+    pub(in crate::counterexample) history: &'a History,
+    pub(in crate::counterexample) edges: &'a [Edge],
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(history: &'a History, edges: &'a [Edge]) -> Words<'a> {
+    pub(in crate::counterexample) fn new(history: &'a History, edges: &'a [Edge]) -> Words<'a> {
         Words { history, edges }
     }
 
     /// `T295`, or "the initial state" for ⊥.
-    pub(super) fn transaction(&self, t: TransactionId) -> String {
+    pub(in crate::counterexample) fn transaction(&self, t: TransactionId) -> String {
         if t.is_initial() { "the initial state".to_owned() } else { self.history.transaction_name(t) }
     }
 
     /// `key 4`.
-    pub(super) fn key(&self, key: Option<KeyId>) -> String {
+    pub(in crate::counterexample) fn key(&self, key: Option<KeyId>) -> String {
         key.map_or_else(|| "the key".to_owned(), |key| format!("key {}", self.history.key_name(key)))
     }
 
     /// `key 4 = 3285`, or `x = 3285` where the key does not look like a number: key and value of an operation.
-    pub(super) fn content(&self, operation: OperationId) -> String {
+    pub(in crate::counterexample) fn content(&self, operation: OperationId) -> String {
         let o = self.history.operation(operation);
         let key = self.short_key(o.key);
         if self.history.lists().read_by(operation).is_some() {
@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
     }
 
     /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, like lines.
-    pub(super) fn time(&self, time: i64) -> String {
+    pub(in crate::counterexample) fn time(&self, time: i64) -> String {
         match self.history.origin().times_are_events {
             true => format!("event {}", time.saturating_add(1)),
             false => format!("time {time}"),
@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         o.kind == OperationKind::Write && self.history.lists().is_list(o.key)
     }
 
-    pub(super) fn value(&self, operation: OperationId) -> String {
+    pub(in crate::counterexample) fn value(&self, operation: OperationId) -> String {
         match self.history.operation(operation).value {
             Value::INITIAL => "its initial value".to_owned(),
             value => self.history.value_name(value),
@@ -75,13 +75,13 @@ impl<'a> Words<'a> {
     }
 
     /// "wrote key 4 = 3285" or "appended 5 to key 4".
-    pub(super) fn wrote(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
+    pub(in crate::counterexample) fn wrote(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
         let verb = if operation.is_some_and(|write| self.is_append(write)) { "appended" } else { "wrote" };
         format!("{verb} {}", self.content_or_key(operation, key))
     }
 
     /// What a reader did not see of a write: "not T4's newer 3285", for lists "without the 5 that T4 appended".
-    pub(super) fn missed(&self, write: Option<OperationId>, writer: TransactionId) -> String {
+    pub(in crate::counterexample) fn missed(&self, write: Option<OperationId>, writer: TransactionId) -> String {
         let writer = self.transaction(writer);
         match write {
             Some(write) if self.is_append(write) => format!("without the {} that {writer} appended", self.value(write)),
@@ -91,13 +91,13 @@ impl<'a> Words<'a> {
     }
 
     /// Whether a list that was read has the element that a write appended.
-    pub(super) fn has_element(&self, read: Option<OperationId>, write: Option<OperationId>) -> bool {
+    pub(in crate::counterexample) fn has_element(&self, read: Option<OperationId>, write: Option<OperationId>) -> bool {
         let list = read.and_then(|read| self.history.lists().read_by(read));
         list.zip(write).is_some_and(|(list, write)| list.contains(&self.history.operation(write).value))
     }
 
     /// `3285 that T297 read of key 4`; for a list its last element, ignoring the reader's own at its end.
-    pub(super) fn value_read(&self, read: OperationId) -> String {
+    pub(in crate::counterexample) fn value_read(&self, read: OperationId) -> String {
         let value = match self.found(read) {
             Value::INITIAL => "initial value".to_owned(),
             value => self.history.value_name(value),
@@ -114,13 +114,13 @@ impl<'a> Words<'a> {
     }
 
     /// Whether a list ends with elements its reader appended.
-    pub(super) fn ends_with_own(&self, read: OperationId) -> bool {
+    pub(in crate::counterexample) fn ends_with_own(&self, read: OperationId) -> bool {
         let outside = list_from_outside(self.history, self.history.transaction_of(read), read);
         outside.zip(self.history.lists().read_by(read)).is_some_and(|(outside, list)| outside.len() < list.len())
     }
 
     /// `5 in place 2 of the list that T297 read of key 4`.
-    pub(super) fn element_read(&self, read: OperationId, place: usize) -> String {
+    pub(in crate::counterexample) fn element_read(&self, read: OperationId, place: usize) -> String {
         let element = self.history.lists().read_by(read).and_then(|list| list.get(place));
         let element = element.map_or_else(|| "element".to_owned(), |&element| self.history.value_name(element));
         let reader = self.transaction(self.history.transaction_of(read));
@@ -138,7 +138,7 @@ impl<'a> Words<'a> {
     }
 
     /// `T1`, or `operation 3 of T1` where it appended the same element to the key more than once.
-    pub(super) fn appender(&self, append: OperationId) -> String {
+    pub(in crate::counterexample) fn appender(&self, append: OperationId) -> String {
         let t = self.history.transaction_of(append);
         let same = |o: &OperationId| self.history.operation(*o) == self.history.operation(append);
         match self.history.operations_of(t).filter(same).count() {
@@ -151,7 +151,7 @@ impl<'a> Words<'a> {
     }
 
     /// A supposition about what was read or what committed: "T1 wrote the 1 that T3 read of key 4".
-    pub(super) fn supposed(&self, supposed: Supposed) -> String {
+    pub(in crate::counterexample) fn supposed(&self, supposed: Supposed) -> String {
         match supposed {
             Supposed::Writer { read, writer } => {
                 format!("{} wrote the {}", self.transaction(writer), self.value_read(read))
@@ -166,12 +166,16 @@ impl<'a> Words<'a> {
     }
 
     /// `4 = 3285`, or `key 4` where no operation is known.
-    pub(super) fn content_or_key(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
+    pub(in crate::counterexample) fn content_or_key(
+        &self,
+        operation: Option<OperationId>,
+        key: Option<KeyId>,
+    ) -> String {
         operation.map_or_else(|| self.key(key), |operation| self.content(operation))
     }
 
     /// `T1, T2 and T3`.
-    pub(super) fn list(items: &[String]) -> String {
+    pub(in crate::counterexample) fn list(items: &[String]) -> String {
         match items {
             [] => String::new(),
             [one] => one.clone(),
@@ -180,7 +184,7 @@ impl<'a> Words<'a> {
     }
 
     /// `SO`, `WR 4`.
-    pub(super) fn label(&self, edge: &Edge) -> String {
+    pub(in crate::counterexample) fn label(&self, edge: &Edge) -> String {
         match edge.key {
             Some(key) => format!("{} {}", edge.relation.code(), self.history.key_name(key)),
             None => edge.relation.code().to_owned(),
@@ -188,7 +192,7 @@ impl<'a> Words<'a> {
     }
 
     /// `T1 –SO→ T2 –WR 4→ T3`.
-    pub(super) fn path(&self, path: &[EdgeIndex]) -> String {
+    pub(in crate::counterexample) fn path(&self, path: &[EdgeIndex]) -> String {
         let mut text = String::new();
         for edge in path.iter().filter_map(|&e| self.edges.get(e)) {
             if text.is_empty() {
@@ -204,14 +208,14 @@ impl<'a> Words<'a> {
     }
 
     /// Whether the list that `read` returned has the element that `append` appended.
-    pub(super) fn listed_element(&self, read: OperationId, append: Option<OperationId>) -> bool {
+    pub(in crate::counterexample) fn listed_element(&self, read: OperationId, append: Option<OperationId>) -> bool {
         let element = append.map(|append| self.history.operation(append).value);
         let list = self.history.lists().read_by(read).unwrap_or_default();
         element.is_some_and(|element| list.contains(&element))
     }
 
     /// Whether a list that was read has the element of one append before that of another, as far as values tell.
-    pub(super) fn is_listed_before(
+    pub(in crate::counterexample) fn is_listed_before(
         &self,
         read: OperationId,
         first: Option<OperationId>,
@@ -225,7 +229,7 @@ impl<'a> Words<'a> {
     }
 
     /// `4 = 0, the initial version`, for a list with own appends `4 = [2], its own appends to the initial version`.
-    pub(super) fn initial_read(&self, read: OperationId) -> String {
+    pub(in crate::counterexample) fn initial_read(&self, read: OperationId) -> String {
         let content = self.content(read);
         match self.history.lists().read_by(read) {
             Some(_) if self.ends_with_own(read) => format!("{content}, its own appends to the initial version"),
@@ -235,7 +239,7 @@ impl<'a> Words<'a> {
     }
 
     /// "T2 read x = 3 from T1", for lists "T2 read x = [1 3], whose last element T1 appended".
-    pub(super) fn has_read(&self, edge: &Edge) -> String {
+    pub(in crate::counterexample) fn has_read(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
         match edge.to_operation {
@@ -258,13 +262,13 @@ impl<'a> Words<'a> {
     }
 
     /// "T1's version of key 4 is older than T2's".
-    pub(super) fn older(&self, edge: &Edge) -> String {
+    pub(in crate::counterexample) fn older(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
     }
 
     /// "wrote 5 to key 4" or "appended 5 to key 4": what a read that is wrong in this way returned.
-    pub(super) fn wrong_value(&self, pattern: Pattern, read: OperationId) -> Option<String> {
+    pub(in crate::counterexample) fn wrong_value(&self, pattern: Pattern, read: OperationId) -> Option<String> {
         let o = self.history.operation(read);
         let Some(list) = self.history.lists().read_by(read) else {
             return Some(format!("wrote {} to {}", self.history.value_name(o.value), self.key(Some(o.key))));
@@ -290,7 +294,7 @@ impl<'a> Words<'a> {
     }
 
     /// How many operations appended the element that a list has more than once.
-    pub(super) fn n_appends(&self, read: OperationId) -> usize {
+    pub(in crate::counterexample) fn n_appends(&self, read: OperationId) -> usize {
         let o = self.history.operation(read);
         let list = self.history.lists().read_by(read).unwrap_or_default();
         let again = list.iter().enumerate().find(|(at, element)| list[..*at].contains(element));
@@ -301,7 +305,7 @@ impl<'a> Words<'a> {
     }
 
     /// The element of a list that was read that no operation of this history appended, if there is exactly one.
-    pub(super) fn never_appended(&self, read: OperationId) -> Option<String> {
+    pub(in crate::counterexample) fn never_appended(&self, read: OperationId) -> Option<String> {
         let key = self.history.operation(read).key;
         let list = self.history.lists().read_by(read)?;
         let appends = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
@@ -313,7 +317,7 @@ impl<'a> Words<'a> {
     }
 
     /// Where the first two of these lists differ, counted from 1, and what each has there.
-    pub(super) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
+    pub(in crate::counterexample) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
         let &[first, second, ..] = reads else { return None };
         let list = |read| self.history.lists().recorded_by(read);
         let mut places = list(first)?.iter().zip(list(second)?).enumerate();
@@ -322,7 +326,24 @@ impl<'a> Words<'a> {
     }
 
     /// Operations of one kind among these.
-    pub(super) fn of_kind(&self, operations: &[OperationId], kind: OperationKind) -> Vec<OperationId> {
+    pub(in crate::counterexample) fn of_kind(
+        &self,
+        operations: &[OperationId],
+        kind: OperationKind,
+    ) -> Vec<OperationId> {
         operations.iter().copied().filter(|&o| self.history.operation(o).kind == kind).collect()
     }
+}
+
+/// `T1, T2 or T3`.
+pub(super) fn either(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// `1 pair`, `3 pairs`.
+pub(super) fn counted(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }

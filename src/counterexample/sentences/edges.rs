@@ -1,21 +1,21 @@
 //! What an edge says, in one sentence: what was observed, and what follows at the level that the argument is about.
 
-use super::claim::is_in_its_list;
 use super::words::Words;
 use crate::checkers::Level;
+use crate::counterexample::claim::is_in_its_list;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// The beginning or the end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(in crate::counterexample) enum Moment {
     Started(TransactionId),
     Committed(TransactionId),
 }
 
 impl Words<'_> {
     /// Why an edge is there, in a sentence with a full stop, and the path that it rests on.
-    pub(super) fn reason(&self, edge: &Edge, level: Level) -> String {
+    pub(in crate::counterexample) fn reason(&self, edge: &Edge, level: Level) -> String {
         let path = match edge.because.premises() {
             premises @ [_, _, ..] => format!(" ({})", self.path(premises)),
             _ => String::new(),
@@ -24,7 +24,7 @@ impl Words<'_> {
     }
 
     /// What an edge says, without a full stop.
-    pub(super) fn edge(&self, edge: &Edge, level: Level) -> String {
+    pub(in crate::counterexample) fn edge(&self, edge: &Edge, level: Level) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let order = || self.order(edge, level);
         match &edge.because {
@@ -209,8 +209,34 @@ impl Words<'_> {
         }
     }
 
+    /// The assignment of the variables in the formula of an edge: "t1 = T295, t2 = T297, t3 = T393, x = 4"; empty where it
+    /// is obvious.
+    pub(in crate::counterexample) fn roles(&self, edge: &Edge) -> String {
+        let key = edge.key.map(|key| format!("x = {}", self.history.key_name(key)));
+        let name = |t: TransactionId| self.history.transaction_name(t);
+        let parts: Vec<(&str, TransactionId)> = match &edge.because {
+            Reason::Visible { reader, .. } => vec![("t1", edge.to), ("t2", edge.from), ("t3", *reader)],
+            Reason::Overwrites { writer, .. } => vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)],
+            Reason::Conflict { .. } => vec![("t4", edge.from), ("t3", edge.to)],
+            Reason::SessionOrder | Reason::Reads => vec![("t1", edge.from), ("t2", edge.to)],
+            Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Path { .. } | Reason::Assumed => {
+                Vec::new()
+            }
+        };
+        if parts.is_empty() {
+            return String::new();
+        }
+        // The axiom of conflicts calls the key that both write y.
+        let key = match edge.because {
+            Reason::Conflict { .. } => edge.key.map(|key| format!("y = {}", self.history.key_name(key))),
+            _ => key,
+        };
+        let parts = parts.into_iter().map(|(role, t)| format!("{role} = {}", name(t))).chain(key);
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
     /// "T3 started".
-    pub(super) fn moment(&self, moment: Moment) -> String {
+    pub(in crate::counterexample) fn moment(&self, moment: Moment) -> String {
         match moment {
             Moment::Started(t) => format!("{} started", self.transaction(t)),
             Moment::Committed(t) => format!("{} committed", self.transaction(t)),
@@ -218,13 +244,19 @@ impl Words<'_> {
     }
 }
 
+/// Why an edge is there at length: in a sentence, by an axiom, with the assignment of its variables.
+pub(in crate::counterexample) fn at_length(short: &str, axiom: &str, roles: &str) -> String {
+    let here = if roles.is_empty() { String::new() } else { format!(" Here {roles}.") };
+    format!("{short} {axiom}.{here}")
+}
+
 /// The verb for a transaction that precedes another: at serializability and above it ran before it.
-pub(super) fn verb(level: Level) -> &'static str {
+pub(in crate::counterexample) fn verb(level: Level) -> &'static str {
     if level.is_serial() { "ran" } else { "came" }
 }
 
 /// What an edge says in time, at the levels where transactions have snapshots.
-pub(super) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
+pub(in crate::counterexample) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
     use Moment::{Committed, Started};
     let (from, to) = (edge.from, edge.to);
     if !level.has_snapshots() {
@@ -240,7 +272,7 @@ pub(super) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
 }
 
 /// The same with a capital letter where it begins with a word; a name stays as in the file.
-pub(super) fn sentence(text: &str) -> String {
+pub(in crate::counterexample) fn sentence(text: &str) -> String {
     match ["the initial state", "in this case"].iter().any(|words| text.starts_with(words)) {
         true => capitalized(text),
         false => text.to_owned(),
@@ -248,7 +280,7 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 /// With a capital letter.
-pub(super) fn capitalized(text: &str) -> String {
+pub(in crate::counterexample) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

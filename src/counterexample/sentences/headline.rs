@@ -1,12 +1,13 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says which transaction did what.
 
-use super::claim::{Claim, Sight, claim, is_in_its_list};
-use super::edge_words::{capitalized, sentence};
+use super::edges::{capitalized, sentence};
+use super::speaker::Speaker;
 use super::words::Words;
-use crate::checkers::{Pattern, Proof, Supposed, Violation};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
+use super::wrong_values::wrong_value_title;
+use crate::checkers::{Proof, Supposed, Violation};
+use crate::counterexample::claim::{Claim, Sight, claim, is_in_its_list};
+use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
-use std::collections::BTreeSet;
 
 /// A claim with its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,29 +126,6 @@ fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
     violation.edges.get(e).is_some_and(is)
 }
 
-fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
-    match pattern {
-        Pattern::ThinAirRead if of_list => "A list was read that no transaction made",
-        Pattern::AbortedRead if of_list => "An element was read that was rolled back",
-        Pattern::FutureRead if of_list => "A transaction read its own append before making it",
-        Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
-            "A list did not end with what its reader had appended to it"
-        }
-        Pattern::IntermediateRead if of_list => "A transaction's appends were not seen as it made them",
-        Pattern::ThinAirRead => "A value was read that no transaction wrote",
-        Pattern::AbortedRead => "A value that was rolled back was read",
-        Pattern::FutureRead => "A transaction read its own write before making it",
-        Pattern::NotMyOwnWrite => "A transaction did not see its own write",
-        Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
-        Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
-        Pattern::NonRepeatableRead => "Two reads of one key in one transaction returned different versions",
-        Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
-        Pattern::DuplicateElement => "A list holds an element more often than it was appended",
-        Pattern::NoLinearOrder => "Operations on one key that no order explains",
-        other => other.row().title,
-    }
-}
-
 /// What the first question of a proof is about; none where it is about the order of writes.
 fn supposed(proof: &Proof) -> Option<Supposed> {
     match proof {
@@ -161,11 +139,6 @@ fn supposed(proof: &Proof) -> Option<Supposed> {
         Proof::Combinations { options, .. } => options.first().copied(),
         _ => None,
     }
-}
-
-struct Speaker<'a> {
-    words: &'a Words<'a>,
-    violation: &'a Violation,
 }
 
 impl Speaker<'_> {
@@ -189,19 +162,6 @@ impl Speaker<'_> {
             Claim::OverwrittenBefore { read, by } => self.overwritten_before(*read, *by),
             Claim::Cases => self.cases(),
         }
-    }
-
-    fn transaction(&self, t: TransactionId) -> String {
-        self.words.transaction(t)
-    }
-
-    fn reader(&self, read: OperationId) -> String {
-        self.transaction(self.words.history.transaction_of(read))
-    }
-
-    /// "T3 read 4 = 1".
-    fn has_read(&self, read: OperationId) -> String {
-        format!("{} read {}", self.reader(read), self.words.content(read))
     }
 
     /// "T2 read from T1; T1 ran after T2 in its session."
@@ -420,192 +380,5 @@ impl Speaker<'_> {
         let [reader, writer] = [read, by].map(|o| words.transaction(words.history.transaction_of(o)));
         let wrote = words.wrote(Some(by), None);
         format!("{reader} read {}, although {writer} {wrote} before that read began.", words.content(read))
-    }
-
-    fn cases(&self) -> String {
-        let words = self.words;
-        match &self.violation.proof {
-            Proof::Writers { read, cases } => {
-                let names: Vec<String> = cases.iter().map(|(writer, _)| words.transaction(*writer)).collect();
-                let wrote = words.value_read(*read);
-                match names.as_slice() {
-                    [one] => format!("Only {one} can have written the {wrote}, and then a contradiction follows."),
-                    _ => format!("Whichever of {} wrote the {wrote}, a contradiction follows.", Words::list(&names)),
-                }
-            }
-            Proof::Appends { read, place, cases } => {
-                let names: Vec<String> = cases.iter().map(|(append, _)| words.appender(*append)).collect();
-                let element = words.element_read(*read, *place);
-                match names.as_slice() {
-                    [] => format!("No append can have made the {element}."),
-                    [one] => format!("Only {one} can have appended the {element}, and then a contradiction follows."),
-                    _ => {
-                        format!("Whichever of {} appended the {element}, a contradiction follows.", Words::list(&names))
-                    }
-                }
-            }
-            Proof::Outcomes { transaction, .. } => {
-                format!("Whether {} committed or not, a contradiction follows.", words.transaction(*transaction))
-            }
-            Proof::Combinations { options, excluded, .. } => {
-                let reads: BTreeSet<OperationId> = options.iter().filter_map(|option| option.read()).collect();
-                let of =
-                    if reads.is_empty() { String::new() } else { format!(" what {} reads returned,", reads.len()) };
-                format!(
-                    "However one explains{of} one of {} combinations is there, and each contradicts.",
-                    excluded.len()
-                )
-            }
-            Proof::Clauses { lemmas, .. } => {
-                let n = self.violation.transactions.iter().filter(|t| !t.is_initial()).count();
-                format!(
-                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
-                    lemmas.len()
-                )
-            }
-            Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
-                Some(edge) => {
-                    let closes = match self.same_two(&first.1, &second.1) {
-                        Some([a, b]) => format!("each of {a} and {b} would have to commit before the other"),
-                        None => "a cycle closes".to_owned(),
-                    };
-                    let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
-                    format!("Whichever of {one} and {other} wrote {} first, {closes}.", words.key(edge.key))
-                }
-                None => String::new(),
-            },
-            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => String::new(),
-        }
-    }
-
-    /// The two transactions between which both cases close a cycle.
-    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[String; 2]> {
-        let two = |proof: &Proof| {
-            let Proof::Cycle(cycle) = proof else { return None };
-            let mut all: Vec<TransactionId> = cycle.iter().map(|&e| self.violation.edges[e].from).collect();
-            all.sort_unstable();
-            <[TransactionId; 2]>::try_from(all).ok()
-        };
-        two(first).filter(|&both| Some(both) == two(second)).map(|both| both.map(|t| self.transaction(t)))
-    }
-
-    fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> String {
-        let words = self.words;
-        let meaning = || format!("{}.", capitalized(pattern.row().meaning));
-        let Some(&read) = reads.first() else { return meaning() };
-        let writes: Vec<OperationId> = super::involved_operations(self.violation)
-            .into_iter()
-            .filter(|&o| words.history.operation(o).kind == OperationKind::Write)
-            .collect();
-        let other =
-            writes.iter().map(|&w| words.history.transaction_of(w)).find(|&t| t != words.history.transaction_of(read));
-        let other = other.map(|t| words.transaction(t));
-        let had = self.has_read(read);
-        if let Some(said) = self.wrong_list(pattern, reads, &writes) {
-            return said;
-        }
-        match pattern {
-            Pattern::ThinAirRead => format!("{had}, a value that no transaction wrote."),
-            Pattern::AbortedRead => match other {
-                Some(writer) => format!("{had}, which {writer} wrote before it aborted."),
-                None => format!("{had}, which an aborted transaction wrote."),
-            },
-            Pattern::FutureRead => format!("{had}, which it wrote only later."),
-            Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
-            Pattern::NotMyLastWrite => format!("{had}, one of its own writes that it had already overwritten."),
-            Pattern::IntermediateRead => match other {
-                Some(writer) => format!("{had}, which {writer} had overwritten before committing."),
-                None => format!("{had}, which its writer had overwritten before committing."),
-            },
-            Pattern::NonRepeatableRead => {
-                let (reader, key) = (words.history.transaction_of(read), words.history.operation(read).key);
-                let is_same = |r: &&OperationId| {
-                    words.history.transaction_of(**r) == reader && words.history.operation(**r).key == key
-                };
-                let content = |&r: &OperationId| match words.ends_with_own(r) {
-                    true => format!("{}, which ends with its own", words.content(r)),
-                    false => words.content(r),
-                };
-                let contents: Vec<String> = reads.iter().filter(is_same).map(content).collect();
-                format!(
-                    "{} read {}: versions of different transactions.",
-                    words.transaction(reader),
-                    contents.join(", then ")
-                )
-            }
-            Pattern::NoLinearOrder => {
-                let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
-                let names = told.map(|&t| words.transaction(t));
-                let mut readers: Vec<TransactionId> = reads.iter().map(|&o| words.history.transaction_of(o)).collect();
-                readers.dedup();
-                let (names, did): (Vec<String>, &str) = match readers.is_empty() {
-                    true => (names.collect(), "did"),
-                    false => (readers.iter().map(|&t| words.transaction(t)).collect(), "read"),
-                };
-                let (names, more) = names.split_at(names.len().min(4));
-                let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-                let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
-                format!(
-                    "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}."
-                )
-            }
-            _ => meaning(),
-        }
-    }
-
-    /// What is wrong with a list that was read; `None` of other reads.
-    fn wrong_list(&self, pattern: Pattern, reads: &[OperationId], writes: &[OperationId]) -> Option<String> {
-        const TOLD: usize = 3;
-        let words = self.words;
-        let &read = reads.first()?;
-        let list = words.history.lists().read_by(read)?;
-        let had = self.has_read(read);
-        let appended = |&write: &OperationId| words.history.value_name(words.history.operation(write).value);
-        let append = writes.iter().find(|write| list.contains(&words.history.operation(**write).value));
-        let lacking = writes.iter().find(|write| !list.contains(&words.history.operation(**write).value));
-        let writer = |&write: &OperationId| self.reader(write);
-        Some(match pattern {
-            Pattern::ThinAirRead => match words.never_appended(read) {
-                Some(element) => format!("{had}; no transaction appended {element}."),
-                None => format!("{had}, which no other transaction's appends can have made."),
-            },
-            Pattern::AbortedRead => {
-                let aborted = |write: &&OperationId| {
-                    let outcome = words.history.outcome(words.history.transaction_of(**write));
-                    outcome == Outcome::Aborted && list.contains(&words.history.operation(**write).value)
-                };
-                let append = writes.iter().find(aborted).or(append);
-                let (element, writer) = (append.map(appended)?, append.map(writer)?);
-                format!("{had}; {writer} had appended {element} and aborted.")
-            }
-            Pattern::FutureRead => {
-                let is_later = |write: &&OperationId| {
-                    **write > read && words.history.transaction_of(**write) == words.history.transaction_of(read)
-                };
-                let later =
-                    writes.iter().filter(is_later).find(|write| list.contains(&words.history.operation(**write).value));
-                format!("{had}; it appended {} only later.", later.map(appended)?)
-            }
-            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
-                format!("{had}, which does not end with what it had appended before.")
-            }
-            Pattern::IntermediateRead => match lacking {
-                Some(write) => {
-                    format!("{had}, without {}, which {} appended, too.", appended(write), writer(write))
-                }
-                None => format!("{had}, which does not have the appends of one transaction as it made them."),
-            },
-            Pattern::DuplicateElement => {
-                let twice = list.iter().enumerate().find(|(place, element)| list[..*place].contains(element));
-                format!("{had}, where {} appears more than once.", words.history.value_name(*twice?.1))
-            }
-            Pattern::IncompatibleOrder => {
-                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
-                let parted =
-                    words.parted(reads).map(|(place, _)| format!("; they differ at place {place} of the list"));
-                format!("{}{}.", told.join("; "), parted.unwrap_or_default())
-            }
-            _ => return None,
-        })
     }
 }
