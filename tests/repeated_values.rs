@@ -151,4 +151,11 @@ fn a_case_is_not_named_by_a_read_that_may_be_of_another_writer() {
     let text = "a: [w y 2, w x 2, w y 1] [r x 0, w y 2, r y 1] [w y 1]\n";
     let history = isoscope::formats::text::parse(text).expect("a history in our notation");
     examine::evidence(&history, &examine::check(&history)).expect("evidence holds");
+    // Nor is it fractured where the reader saw the newer version by reading that key, and may have read z of another.
+    let text = "a: [w x 2, w x 1, r y 0] [w x 1, r x 1, r y 0]?\n\
+                b: [w y 2, w z 2, w z 1, r y 2] [w z 2, r x 1, r y 2, r x 1] [w z 1, w x 2, r x 2] [w y 1, w z 1, r y 1] \
+                [w y 2, w x 1, w y 1, r z 1]\nc: [r y 1, w z 2, r x 0, w y 1, w z 1]\n\
+                d: [w x 2, w x 1, r y 0, r x 1, r y 0] [r x 2, w z 2]? [r x 2, w x 2, w y 2, r y 0]? [r y 1, r y 2, r z 1]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    examine::evidence(&history, &examine::check(&history)).expect("evidence holds");
 }

@@ -283,17 +283,24 @@ impl<'a> Refuter<'a> {
         let sought = Sought::of(&Decisions::from([(self.level, (Decision::Violated, 0.0))]));
         let found = evidence::collect(history, &index, reads, sought, None, listed, control);
         control.check()?;
+        let is_torn = |violation: &&Violation| violation.id.pattern == Pattern::NonRepeatableRead;
+        let torn: Vec<Violation> = found.violations.iter().filter(is_torn).cloned().collect();
         let of_level = found.violations.into_iter().filter(|violation| violation.levels.contains(self.level));
-        let parts = of_level.filter_map(|violation| self.part(violation, &promotions)).collect();
+        let parts = of_level.filter_map(|violation| self.part(violation, &promotions, &torn)).collect();
         Ok((parts, promotions, true))
     }
 
     /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.
-    fn part(&self, violation: Violation, promotions: &Promotions) -> Option<Part> {
+    /// None for one that is just two reads of a key, which is among `torn`.
+    fn part(&self, violation: Violation, promotions: &Promotions, torn: &[Violation]) -> Option<Part> {
         let (history, resolution) = (self.history, self.resolution);
         let mut violation = spelled_out(history, resolution, violation);
         needs::without_doubtful_name(history, resolution, &mut violation);
         let needed = needs(history, resolution, &violation, promotions);
+        let is_fractured = matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM);
+        if is_fractured && needs::is_two_reads_of_a_key(history, resolution, &violation, &needed, torn) {
+            return None;
+        }
         let impossible = needed.iter().copied().filter(|&read| is_impossible_read(history, resolution, read));
         match impossible.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
             None => Some(Part { violation, needs: needed }),
