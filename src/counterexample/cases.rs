@@ -5,6 +5,7 @@
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
 
 use super::case_tree::{CaseNode, CaseTree, Question, Supposition};
+use super::late_writers;
 use super::sentences::{Speaker, Words};
 use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
@@ -120,7 +121,9 @@ impl Maker<'_> {
                 Proof::Writers { read, cases } => {
                     let read = *read;
                     self.asks(place, Question::Writer { read });
-                    let answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
+                    let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
+                    let all = cases.into_iter().chain(late.into_iter().map(|(case, _)| case));
+                    let answers = all.map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
                     open.extend(self.answers(place, answers));
                 }
                 Proof::Appends { read, place: at, cases } if cases.is_empty() => {

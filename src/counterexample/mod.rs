@@ -14,6 +14,7 @@ mod explain;
 mod first_case;
 mod groups;
 mod involved;
+mod late_writers;
 mod layers;
 mod minimize;
 pub mod narrate;

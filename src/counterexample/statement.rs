@@ -45,6 +45,16 @@ pub enum Statement {
         /// Whether times and outcomes matter.
         in_time: bool,
     },
+    /// These edges of real time are from one transaction: the others began after it had ended.
+    BeganAfter {
+        /// The edges.
+        edges: Vec<EdgeIndex>,
+    },
+    /// None of these transactions wrote what was read, since they began after the reader had ended.
+    NotWritten {
+        /// The transactions.
+        by: Vec<TransactionId>,
+    },
     /// What an edge says, in an argument about a level.
     Edge {
         /// The edge.

@@ -4,25 +4,34 @@
 use super::cutter::{Cutter, Found, LISTED};
 use crate::checkers::{self, Level, LevelSet, Options, Pattern, Proof, Violation};
 use crate::counterexample::groups::touched;
-use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate_back;
-use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
+use crate::counterexample::{MOST_TOLD, involved_operations};
+use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, Reason};
 
 impl Cutter<'_> {
     /// The simplest violation that the chosen one contains, in terms of the whole history: of a weaker level, by reads
     /// on which the chosen one rests; or, where the chosen one concludes an order that sessions and reads show, or one
-    /// that they contradict directly, of a level that is no stronger, by its other conclusions. None where the
-    /// transactions of the chosen one show nothing simpler. O(one check of its transactions).
+    /// that they contradict directly, of a level that is no stronger, by its other conclusions; or, where no order
+    /// explains many operations, of strict serializability. None where the transactions of the chosen one show nothing
+    /// simpler. O(one check of its transactions).
     pub(super) fn cause(&self) -> Option<Violation> {
         // A part would lack the setup that lists begin with.
         if !self.history.initial_appends().is_empty() {
             return None;
         }
         let mut members = TransactionSet::of(self.history, touched(self.history, self.original));
+        if self.original.id.pattern == Pattern::NoLinearOrder {
+            for writer in self.involved.iter().flat_map(|&o| self.writers(o)) {
+                members.insert(writer);
+            }
+        }
         self.add_promoters(&mut members);
         let members: Vec<TransactionId> = members.iter().filter(|&t| !self.is_initial(t)).collect();
         let (small, renaming) = self.cut(&members);
+        if self.original.id.pattern == Pattern::NoLinearOrder {
+            return self.in_real_time(&small, &renaming);
+        }
         let has_detour = self.has_detour(self.original);
         let resolution = relations::resolve(&small, self.control).ok()?;
         if resolution.merged_into_initial().next().is_some() || self.has_choices() {
@@ -43,6 +52,20 @@ impl Cutter<'_> {
                 && (is_weaker && !is_other(v) && self.rests_on_known(v) || has_detour && self.is_simpler(v))
         });
         simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
+    }
+
+    /// The violation of strict serializability among operations that no order explains and that are too many to be
+    /// shown: it has a proof that can be followed.
+    fn in_real_time(&self, small: &History, renaming: &Renaming) -> Option<Violation> {
+        if small.n_operations() <= MOST_TOLD {
+            return None;
+        }
+        let options =
+            Options { levels: vec![Level::StrictSerializability], max_instances: LISTED, ..Options::default() };
+        let listed = checkers::check(small, &options, self.control, &|_| {}).violations;
+        let strict = listed.into_iter().filter_map(|v| translate_back(&v, renaming));
+        let strict = strict.filter(|v| v.levels.contains(self.level) && v.id.pattern != Pattern::NoLinearOrder);
+        strict.min_by_key(|v| (v.size(), v.edges.len(), v.id))
     }
 
     /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they

@@ -46,14 +46,11 @@ impl Explanation {
             Shows::Cause if is_same(&listed, &self.summary) => {
                 Some(format!("Shown is the simplest form of {}.", violation.id))
             }
-            Shows::Cause => {
-                Some(format!("Found as part of a larger anomaly ({} in IsoScope's list): {listed}", violation.id))
-            }
+            Shows::Cause => Some(format!("{} in IsoScope's list follows from this: {listed}", violation.id)),
             Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
-            Shows::AnotherInstance => Some(format!(
-                "Found among the transactions of another anomaly ({} in IsoScope's list): {listed}",
-                violation.id
-            )),
+            Shows::AnotherInstance => {
+                Some(format!("Found among the transactions of {} in IsoScope's list: {listed}", violation.id))
+            }
         };
         if self.contains.is_some() {
             return self.under(whole, findings, violation);

@@ -28,6 +28,12 @@ impl Speaker<'_> {
                 let rolled_back = if *names_writer { self.rolled_back(*read_from) } else { "" };
                 format!("{did}{rolled_back}{}", self.outcome_and_time(*operation, *in_time))
             }
+            Statement::BeganAfter { edges } => self.began_after(edges),
+            Statement::NotWritten { by } => {
+                let names: Vec<String> = by.iter().map(|&t| words.transaction(t)).collect();
+                let none = if names.len() == 2 { "neither" } else { "none" };
+                format!("{} began after that read had ended: {none} of them wrote it", Words::list(&names))
+            }
             Statement::Edge { edge } => self.edge(*edge).map(|edge| words.edge(edge, level)).unwrap_or_default(),
             Statement::NoOtherWriters { reads } => self.no_other_writers(reads),
             Statement::Absent { pattern, reads } => self.absent(*pattern, reads).unwrap_or_default(),
@@ -117,6 +123,16 @@ impl Speaker<'_> {
         let names: Vec<String> = transactions.iter().map(|&t| self.transaction(t)).collect();
         let session = transactions.first().map(|&t| history.session_name(history.session_of(t)));
         format!("{} ran in this order in session {}", Words::list(&names), session.unwrap_or_default())
+    }
+
+    /// "T4, T5 and T9 began after T1 had ended at time 7".
+    fn began_after(&self, edges: &[EdgeIndex]) -> String {
+        let ends: Vec<_> = edges.iter().filter_map(|&e| self.edge(e)).map(|edge| (edge.from, edge.to)).collect();
+        let names: Vec<String> = ends.iter().map(|&(_, later)| self.transaction(later)).collect();
+        let Some(&(first, _)) = ends.first() else { return String::new() };
+        let ended = self.words.history.interval(first).map(|ran| format!(" at {}", self.words.time(ran.end)));
+        let name = self.transaction(first);
+        format!("{} began after {name} had ended{}", Words::list(&names), ended.unwrap_or_default())
     }
 
     /// "T1 wrote x = 1", "T2 read x = 1 from T1"; "T1 then read x = 2" after another operation of it.

@@ -5,6 +5,7 @@ use crate::checkers::{Pattern, Proof};
 use crate::counterexample::claim::{Claim, claim, may_count, tells_all, writes_of};
 use crate::counterexample::first_case::is_evidence;
 use crate::counterexample::involved_operations;
+use crate::counterexample::late_writers;
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -24,7 +25,15 @@ impl Teller<'_> {
         if cycles.is_empty() {
             self.tell_operations();
         }
+        let late = self.late();
         for &e in &lines {
+            if let Some(group) = late.iter().find(|group| group.contains(&e)) {
+                if self.told[e].is_none() {
+                    let says = Statement::BeganAfter { edges: group.clone() };
+                    self.step(StepRole::Observed, says, (group.clone(), Vec::new()), Vec::new());
+                }
+                continue;
+            }
             let same = self.of_same_session(e, &lines);
             match same.len() {
                 0 => self.tell_edge(e),
@@ -40,6 +49,20 @@ impl Teller<'_> {
         self.tell_lists(&needed);
         self.tell_open_reads(&needed);
         self.tell_commits(&open);
+    }
+
+    /// The edges of real time that rule out possible writers of a read, for each such read.
+    fn late(&self) -> Vec<Vec<EdgeIndex>> {
+        let edges = &self.violation.edges;
+        let of_read = |part: &Proof| match part {
+            Proof::Writers { read, cases } => {
+                let (_, late) = late_writers::divided(edges, *read, cases);
+                late.into_iter().map(|(_, late)| late.clock).collect()
+            }
+            _ => Vec::new(),
+        };
+        let groups = self.violation.proof.parts().into_iter().map(of_read);
+        groups.filter(|group| !group.is_empty()).collect()
     }
 
     /// Whether edges give a read several writers: each of them belongs to a case.

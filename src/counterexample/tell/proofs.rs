@@ -2,6 +2,7 @@
 
 use super::Teller;
 use crate::checkers::{Proof, Supposed};
+use crate::counterexample::late_writers::{self, Case, Late};
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
@@ -95,7 +96,9 @@ impl Teller<'_> {
                 let read = *read;
                 let writers = cases.iter().map(|(writer, _)| *writer).collect();
                 self.say(StepRole::Supposed, Statement::OpenWriter { read, writers }, vec![read]);
-                answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
+                let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
+                self.tell_late(&late);
+                answers = cases.into_iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
             }
             Proof::Appends { read, place, cases } if cases.is_empty() => {
                 let says = Statement::NoAppend { read: *read, place: *place };
@@ -114,11 +117,22 @@ impl Teller<'_> {
                 answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p)).collect();
             }
         }
-        if answers.len() > 1 {
+        let has_late = matches!(self.steps.last(), Some(Step { says: Statement::NotWritten { .. }, .. }));
+        if answers.len() > 1 || has_late {
             stack.push(task(What::Closed, label.to_owned()));
         }
         for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
             stack.push(task(What::Answer(supposed, self.told.clone(), proof), inner(label, place + 1)));
+        }
+    }
+
+    /// That these possible writers began too late.
+    fn tell_late(&mut self, late: &[(&Case, Late)]) {
+        if !late.is_empty() {
+            let says = Statement::NotWritten { by: late.iter().map(|(case, _)| case.0).collect() };
+            let reads = late.iter().map(|(_, late)| late.reads).collect();
+            let clocks = late.iter().map(|(_, late)| late.clock).collect();
+            self.step(StepRole::Concluded, says, (reads, clocks), Vec::new());
         }
     }
 
@@ -159,7 +173,11 @@ impl Teller<'_> {
         };
         let ends =
             |place: &usize| self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place]);
-        let premises = (0..self.steps.len()).filter(ends).collect();
+        let is_late = |place: &usize| {
+            let step = &self.steps[*place];
+            step.case == self.case && matches!(step.says, Statement::NotWritten { .. })
+        };
+        let premises = (0..self.steps.len()).filter(|place| ends(place) || is_late(place)).collect();
         self.say(StepRole::Contradiction, Statement::NoCaseLeft, Vec::new());
         if let Some(step) = self.steps.last_mut() {
             step.premises = premises;
