@@ -6,12 +6,15 @@
 
 use super::grouping::GroupBy;
 use super::notes::Note;
+use super::page::PageRow;
+use super::vocabulary::Page;
 use crate::checkers::{Level, ViolationId};
 use crate::export::{ExportKind, Part};
 use crate::history::{KeyId, OperationId, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// An action without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,26 +109,8 @@ pub enum Command {
     ZoomOut,
     /// Switch between session columns and layers.
     SwitchLayout,
-    /// The graph.
-    ShowGraph,
-    /// Sessions on a time axis.
-    ShowLanes,
-    /// The versions of a key.
-    ShowKey,
-    /// Which transaction depends on which, as a table.
-    ShowMatrix,
-    /// The whole history.
-    ShowBrowser,
-    /// The argument as text.
-    ShowText,
-    /// Whether the history can be trusted, and the rules.
-    ShowHealth,
-    /// An order that explains every read, step by step.
-    ShowOrder,
-    /// Figures of the history.
-    ShowStatistics,
-    /// Several checkers side by side.
-    ShowCheckers,
+    /// A page in the middle of the window.
+    Show(Page),
     /// Run the selected checkers.
     RunCheckers,
     /// The table of the open folder.
@@ -184,7 +169,7 @@ impl Group {
 }
 
 /// Everything constant about a command.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
     /// The command.
     pub command: Command,
@@ -214,8 +199,9 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
+/// The rows before those of the pages, in menu order.
 #[rustfmt::skip]
-const ROWS: [CommandRow; 67] = [
+const BEFORE_PAGES: [CommandRow; 50] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -266,16 +252,11 @@ const ROWS: [CommandRow; 67] = [
     CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
     CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
-    CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
-    CommandRow { command: Command::ShowLanes, group: Group::View, name: "Lanes", tooltip: "The sessions on a time axis", keys: &[plain(Key::Num2)] },
-    CommandRow { command: Command::ShowKey, group: Group::View, name: "Key", tooltip: "The versions of a key in order, with their readers", keys: &[plain(Key::Num3)] },
-    CommandRow { command: Command::ShowMatrix, group: Group::View, name: "Matrix", tooltip: "Who depends on whom, as a table", keys: &[plain(Key::Num4)] },
-    CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num5)] },
-    CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num6)] },
-    CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num7)] },
-    CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num8)] },
-    CommandRow { command: Command::ShowStatistics, group: Group::View, name: "Statistics", tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie", keys: &[plain(Key::Num9)] },
-    CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history, or on generated ones of growing size: what each says, its time and memory", keys: &[plain(Key::C)] },
+];
+
+/// Those after the pages.
+#[rustfmt::skip]
+const AFTER_PAGES: [CommandRow; 7] = [
     CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::ShowCollect, group: Group::View, name: "Collect", tooltip: "Run a workload on a database, record it as a history and check it", keys: &[with_control(Key::N)] },
@@ -284,6 +265,18 @@ const ROWS: [CommandRow; 67] = [
     CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what stands where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
+
+static ROWS: LazyLock<Vec<CommandRow>> = LazyLock::new(|| {
+    let of_page = |row: &'static PageRow| CommandRow {
+        command: Command::Show(row.page),
+        group: Group::View,
+        name: row.name,
+        tooltip: row.tooltip,
+        keys: &row.keys,
+    };
+    let pages = Page::table().iter().map(of_page);
+    BEFORE_PAGES.into_iter().chain(pages).chain(AFTER_PAGES).collect()
+});
 
 impl Command {
     /// The table, in menu order.

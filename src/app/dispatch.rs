@@ -261,16 +261,8 @@ impl App {
                 LayoutKind::Layered => LayoutKind::Lanes,
                 LayoutKind::Lanes => LayoutKind::Auto,
             }),
-            Command::ShowGraph => self.show(Page::Graph),
-            Command::ShowLanes => self.show(Page::Lanes),
-            Command::ShowKey => self.show(Page::Key),
-            Command::ShowMatrix => self.show(Page::Matrix),
-            Command::ShowBrowser => self.show(Page::Browser),
-            Command::ShowText => self.show(Page::Text),
-            Command::ShowHealth => self.show(Page::Health),
-            Command::ShowOrder => self.show_some_order(),
-            Command::ShowStatistics => self.show(Page::Statistics),
-            Command::ShowCheckers => self.show(Page::Checkers),
+            Command::Show(Page::Order) => self.show_some_order(),
+            Command::Show(page) => self.show(page),
             Command::RunCheckers => {
                 self.show(Page::Checkers);
                 self.start_comparison();

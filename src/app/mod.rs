@@ -28,6 +28,8 @@ pub mod nav_history;
 mod navigation;
 pub mod notes;
 mod opening;
+pub mod page;
+mod pages;
 pub mod palette;
 pub mod panels;
 pub mod paths;
@@ -362,20 +364,16 @@ impl App {
         Panel::left("anomalies").default_size(300.0).size_range(200.0..=520.0).frame(side).show(ui, |ui| {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
-        match state.page {
-            Page::Browser | Page::Order | Page::Statistics | Page::Checkers => {}
-            Page::Health => {
-                // In a narrow window the findings need the room.
-                let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
-                Panel::right("rules panel").default_size(340.0).size_range(250.0..=widest).frame(side).show(ui, |ui| {
-                    panels::rules::rules_ui(ui, document, requests);
-                });
-            }
-            Page::Graph | Page::Text | Page::Lanes | Page::Key | Page::Matrix => {
-                Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
-                    panels::argument::argument_ui(ui, document, requests);
-                });
-            }
+        if state.page == Page::Health {
+            // In a narrow window the findings need the room.
+            let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
+            Panel::right("rules panel").default_size(340.0).size_range(250.0..=widest).frame(side).show(ui, |ui| {
+                panels::rules::rules_ui(ui, document, requests);
+            });
+        } else if state.page.is_about_anomaly() {
+            Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
+                panels::argument::argument_ui(ui, document, requests);
+            });
         }
         let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
         let canvas = &mut self.canvas;
@@ -384,26 +382,15 @@ impl App {
             Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
                 panels::graph::header_ui(ui, state, requests);
             });
-            if let Some(run) = document.run.as_ref().filter(|_| matches!(state.page, Page::Graph | Page::Lanes)) {
+            if let Some(run) = document.run.as_ref().filter(|_| state.page.is_drawing()) {
                 Panel::bottom("replay").default_size(250.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
                     panels::replay::replay_ui(ui, document, run, requests);
                 });
             }
-            let to_the_edge = matches!(state.page, Page::Graph | Page::Lanes);
-            let inner = if to_the_edge { Margin::ZERO } else { Margin::same(style::MARGIN) };
+            let inner = if state.page.is_drawing() { Margin::ZERO } else { Margin::same(style::MARGIN) };
             let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);
-            egui::CentralPanel::default().frame(frame).show(ui, |ui| match state.page {
-                Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
-                Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
-                Page::Key => panels::versions::versions_ui(ui, document, requests),
-                Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
-                Page::Browser => panels::browser::browser_ui(ui, document, requests),
-                Page::Text => panels::text::text_ui(ui, document, requests),
-                Page::Health => panels::health::health_ui(ui, document, requests),
-                Page::Order => panels::order::order_ui(ui, document, requests),
-                Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
-                Page::Statistics => panels::statistics::statistics_ui(ui, document),
-            });
+            let shown = pages::Shown { state, document, canvas, lanes };
+            egui::CentralPanel::default().frame(frame).show(ui, |ui| pages::page_ui(ui, shown, requests));
         });
     }
 

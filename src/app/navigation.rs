@@ -19,15 +19,7 @@ use std::sync::Arc;
 impl App {
     /// Starts whatever the visible page needs and records the current view.
     pub(super) fn prepare_page(&mut self) {
-        match self.state.page {
-            Page::Lanes => self.prepare_lanes(),
-            Page::Key => self.prepare_key(),
-            Page::Matrix | Page::Graph => self.prepare_group(),
-            Page::Statistics => self.prepare_statistics(),
-            Page::Browser => self.prepare_browser(),
-            Page::Order => self.prepare_order(),
-            _ => {}
-        }
+        self.ask_for_page();
         self.prepare_run();
         self.prepare_list();
         if let Some(document) = &self.state.document {
@@ -43,7 +35,7 @@ impl App {
         }
     }
 
-    fn prepare_lanes(&mut self) {
+    pub(super) fn prepare_lanes(&mut self) {
         let Some(document) = &self.state.document else { return };
         let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
         let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
@@ -56,7 +48,7 @@ impl App {
     }
 
     /// The page of a key follows the selected anomaly.
-    fn prepare_key(&mut self) {
+    pub(super) fn prepare_key(&mut self) {
         let Some(document) = &self.state.document else { return };
         let follows = document.key.as_ref().is_none_or(|view| view.of != document.selected);
         if follows && let Some(key) = panels::versions::keys_of(document).first().copied() {
@@ -65,7 +57,7 @@ impl App {
     }
 
     /// The graph of a component follows the selected anomaly.
-    fn prepare_group(&mut self) {
+    pub(super) fn prepare_group(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let Some(((id, catalogue), history)) =
             document.selected.zip(document.catalogue.clone()).zip(document.history.clone())
@@ -86,7 +78,7 @@ impl App {
     }
 
     /// Computes the listing that the browser wants, unless everything is as in the file.
-    fn prepare_browser(&mut self) {
+    pub(super) fn prepare_browser(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         document.browser.wanted.session = document.browser.session;
         let wanted = &document.browser.wanted;
@@ -110,7 +102,7 @@ impl App {
         self.ask(&LIST, move |control| Listing::new(&history, wanted, control).ok().map(Arc::new));
     }
 
-    fn prepare_statistics(&mut self) {
+    pub(super) fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let tried = document.figures.is_some() || document.failed.contains_key(&Page::Statistics);
         let made = tried && document.figures_complete == document.complete;

@@ -172,6 +172,7 @@ fn best(found: impl Iterator<Item = Found>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::vocabulary::Page;
 
     #[test]
     fn a_transaction_is_found_by_its_name() {
@@ -204,9 +205,9 @@ mod tests {
     fn commands_that_need_a_history_are_not_offered_without_one() {
         let mut palette = Palette { text: "graph".to_owned(), ..Palette::default() };
         palette.search(&[], false);
-        assert!(palette.found.iter().all(|found| found.thing != Thing::Command(Command::ShowGraph)));
+        assert!(palette.found.iter().all(|found| found.thing != Thing::Command(Command::Show(Page::Graph))));
         palette.search(&[], true);
-        assert_eq!(palette.found.first().map(|found| &found.thing), Some(&Thing::Command(Command::ShowGraph)));
+        assert_eq!(palette.found.first().map(|found| &found.thing), Some(&Thing::Command(Command::Show(Page::Graph))));
         palette.move_by(-1);
         assert_eq!(palette.chosen, palette.found.len() - 1);
     }

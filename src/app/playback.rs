@@ -178,7 +178,7 @@ impl App {
         self.set_stage(stage);
         let Some(document) = &mut self.state.document else { return };
         document.pinned = Some(Attention::Case(place));
-        if matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics | Page::Checkers) {
+        if !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
         }
         let is_drawn = |edges: BTreeSet<usize>| edges.iter().all(|edge| picture.drawn.contains(edge));

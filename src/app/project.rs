@@ -48,30 +48,6 @@ pub struct View {
     pub evidence: Option<Vec<usize>>,
 }
 
-/// The pages and their words in links and project files.
-const PAGES: [(Page, &str); 10] = [
-    (Page::Graph, "graph"),
-    (Page::Lanes, "lanes"),
-    (Page::Key, "key"),
-    (Page::Matrix, "matrix"),
-    (Page::Text, "text"),
-    (Page::Browser, "history"),
-    (Page::Order, "order"),
-    (Page::Health, "health"),
-    (Page::Statistics, "statistics"),
-    (Page::Checkers, "checkers"),
-];
-
-/// The word of a page.
-pub fn page_word(page: Page) -> &'static str {
-    PAGES.iter().find(|(other, _)| *other == page).map_or("graph", |(_, word)| word)
-}
-
-/// The page for a word.
-pub fn page_of(word: &str) -> Option<Page> {
-    PAGES.iter().find(|(_, other)| *other == word).map(|(page, _)| *page)
-}
-
 /// What to show once it is available.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RestoreTarget {
@@ -102,7 +78,7 @@ impl View {
         RestoreTarget {
             identity: Some(self.anomaly.clone()).filter(|text| !text.is_empty()),
             id: self.id.parse().ok(),
-            page: page_of(&self.page),
+            page: Page::with_word(&self.page),
             evidence: self.evidence.clone(),
             quiet: true,
         }
@@ -116,9 +92,9 @@ pub fn parse_link(fragment: &str) -> Result<RestoreTarget, String> {
         match part.split_once('=') {
             None => wish.id = Some(part.parse()?),
             Some(("view", word)) => {
-                let words: Vec<&str> = PAGES.iter().map(|(_, word)| *word).collect();
+                let words: Vec<&str> = Page::table().iter().map(|row| row.word).collect();
                 let unknown = || format!("`{word}` is no view, expected one of {}", words.join(", "));
-                wish.page = Some(page_of(word).ok_or_else(unknown)?);
+                wish.page = Some(Page::with_word(word).ok_or_else(unknown)?);
             }
             Some((name, _)) => return Err(format!("`{name}` means nothing in a link, expected view=…")),
         }
@@ -172,7 +148,7 @@ impl App {
         let entry = document.selected.zip(document.catalogue.as_ref());
         let entry = entry.and_then(|(id, catalogue)| catalogue.place(id).map(|place| &catalogue.entries[place]));
         let view = View {
-            page: page_word(self.state.page).to_owned(),
+            page: self.state.page.row().word.to_owned(),
             anomaly: entry.map(|entry| entry.identity.clone()).unwrap_or_default(),
             id: document.selected.map(|id| id.to_string()).unwrap_or_default(),
             evidence: document.evidence.as_ref().map(|evidence| evidence.iter().copied().collect()),
@@ -207,7 +183,7 @@ impl App {
         let document = self.state.document.as_ref()?;
         let path = document.path()?.display();
         let id = document.selected.map(|id| id.to_string()).unwrap_or_default();
-        let view = page_word(self.state.page);
+        let view = self.state.page.row().word;
         Some(if id.is_empty() { format!("{path}#view={view}") } else { format!("{path}#{id}&view={view}") })
     }
 }
@@ -232,7 +208,9 @@ mod tests {
 
     #[test]
     fn every_page_has_a_word() {
-        PAGES.iter().for_each(|(page, word)| assert_eq!((page_of(word), page_word(*page)), (Some(*page), *word)));
+        Page::table()
+            .iter()
+            .for_each(|row| assert_eq!((Page::with_word(row.word), row.page.row().word), (Some(row.page), row.word)));
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl App {
             return;
         }
         document.run = Some(RunView { of: None, run: None, step: 0, scroll: true });
-        if !matches!(self.state.page, Page::Graph | Page::Lanes) {
+        if !self.state.page.is_drawing() {
             self.state.page = Page::Graph;
         }
     }
@@ -60,7 +60,7 @@ impl App {
     /// If a replay is visible, goes one step further or back. Returns whether it is.
     pub(super) fn step_replay(&mut self, step: isize) -> bool {
         let Some(document) = &mut self.state.document else { return false };
-        let Some(view) = document.run.as_ref().filter(|_| matches!(self.state.page, Page::Graph | Page::Lanes)) else {
+        let Some(view) = document.run.as_ref().filter(|_| self.state.page.is_drawing()) else {
             return false;
         };
         let next = view.step.saturating_add_signed(step);

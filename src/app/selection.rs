@@ -75,7 +75,7 @@ impl App {
         document.focus_note = true;
         (self.state.show_batch, self.state.show_collect) = (false, false);
         // Only these pages have the argument, and with it the note, next to them.
-        if !matches!(self.state.page, Page::Graph | Page::Lanes | Page::Key | Page::Matrix | Page::Text) {
+        if !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
         }
     }
@@ -112,7 +112,7 @@ impl App {
         document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
-        if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics) {
+        if by_user && !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
         }
         if document.selected == Some(id) && document.current_picture().is_some() {

@@ -39,7 +39,7 @@ pub enum Phase {
 }
 
 /// The page in the middle of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Page {
     /// The dependency graph.
     #[default]

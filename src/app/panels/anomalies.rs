@@ -7,7 +7,7 @@ use crate::app::instances::AT_ONCE;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, ROW};
 use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
-use crate::app::vocabulary::{Attention, Focus, Phase};
+use crate::app::vocabulary::{Attention, Focus, Page, Phase};
 use crate::checkers::{ViolationId, ViolationName};
 use crate::relations::Relation;
 use crate::report::grouped;
@@ -82,9 +82,9 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let row =
         Row { text: worst.title(), end, indent: 14.0, colour: palette.text, size, selected: false, triangle: None };
     let line = row.ui(ui, false);
-    let hover = super::tooltip(Command::ShowHealth);
+    let hover = super::tooltip(Command::Show(Page::Health));
     if heading.on_hover_text(&hover).clicked() || line.on_hover_text(&hover).clicked() {
-        requests.push(Request::Run(Command::ShowHealth));
+        requests.push(Request::Run(Command::Show(Page::Health)));
     }
 }
 

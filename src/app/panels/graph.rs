@@ -8,7 +8,7 @@ use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
-use crate::app::vocabulary::{Attention, Focus};
+use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::export::Part;
 use crate::history::TransactionId;
 use crate::relations::Relation;
@@ -199,22 +199,10 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
 
 /// The tabs above the middle of the window, and the graph's tools.
 pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
-    use crate::app::vocabulary::Page;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 12.0;
-        for (page, command) in [
-            (Page::Graph, Command::ShowGraph),
-            (Page::Lanes, Command::ShowLanes),
-            (Page::Key, Command::ShowKey),
-            (Page::Matrix, Command::ShowMatrix),
-            (Page::Text, Command::ShowText),
-            (Page::Browser, Command::ShowBrowser),
-            (Page::Order, Command::ShowOrder),
-            (Page::Health, Command::ShowHealth),
-            (Page::Statistics, Command::ShowStatistics),
-            (Page::Checkers, Command::ShowCheckers),
-        ] {
-            tab_ui(ui, command, state.page == page, requests);
+        for row in Page::table() {
+            tab_ui(ui, Command::Show(row.page), state.page == row.page, requests);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 4.0;

@@ -63,8 +63,8 @@ fn too_large_ui(ui: &mut Ui, group: &GroupGraph, requests: &mut Requests) {
             "{n} are too many for a graph, which shows at most {MAX_CARDS} with {MAX_ARROWS} edges. The matrix shows them all."
         ));
         ui.add_space(6.0);
-        if ui.button("Show the matrix").on_hover_text(super::tooltip(Command::ShowMatrix)).clicked() {
-            requests.push(Request::Run(Command::ShowMatrix));
+        if ui.button("Show the matrix").on_hover_text(super::tooltip(Command::Show(Page::Matrix))).clicked() {
+            requests.push(Request::Run(Command::Show(Page::Matrix)));
         }
     });
 }
@@ -150,7 +150,7 @@ fn forward(ui: &Ui, document: &Document, picture: &GroupPicture, answer: Answer,
 /// The context menu of a card.
 fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &mut Requests) {
     let Some(t) = at.and_then(|at| transaction(document, at)).filter(|t| !t.is_initial()) else {
-        for command in [Command::Fit, Command::SwitchScope, Command::ShowMatrix] {
+        for command in [Command::Fit, Command::SwitchScope, Command::Show(Page::Matrix)] {
             if ui.button(command.row().name).clicked() {
                 requests.push(Request::Run(command));
                 ui.close();

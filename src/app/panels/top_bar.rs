@@ -4,6 +4,7 @@ use super::{health, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
+use crate::app::vocabulary::Page;
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.
@@ -76,8 +77,8 @@ fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let assumed = (assumed > 0).then(|| (counted(assumed, "assumption"), palette.caution));
     for (text, colour) in [assumed, doubts].into_iter().flatten() {
         let button = egui::Button::new(RichText::new(text).color(colour)).frame(false);
-        if ui.add(button).on_hover_text(tooltip(Command::ShowHealth)).clicked() {
-            requests.push(Request::Run(Command::ShowHealth));
+        if ui.add(button).on_hover_text(tooltip(Command::Show(Page::Health))).clicked() {
+            requests.push(Request::Run(Command::Show(Page::Health)));
         }
     }
 }

@@ -1,0 +1,49 @@
+//! What each page needs and how it is drawn, in one place: the functions are in the files of the pages.
+
+use super::canvas::Canvas;
+use super::command::Requests;
+use super::lanes::LanesView;
+use super::state::{Document, State};
+use super::vocabulary::Page;
+use super::{App, panels};
+use egui::Ui;
+
+/// What pages are drawn from.
+pub(super) struct Shown<'a> {
+    pub(super) state: &'a State,
+    pub(super) document: &'a Document,
+    pub(super) canvas: &'a mut Canvas,
+    pub(super) lanes: &'a mut LanesView,
+}
+
+/// Draws a page in the middle of the window.
+pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
+    let Shown { state, document, canvas, lanes } = shown;
+    match state.page {
+        Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
+        Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
+        Page::Key => panels::versions::versions_ui(ui, document, requests),
+        Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
+        Page::Browser => panels::browser::browser_ui(ui, document, requests),
+        Page::Text => panels::text::text_ui(ui, document, requests),
+        Page::Health => panels::health::health_ui(ui, document, requests),
+        Page::Order => panels::order::order_ui(ui, document, requests),
+        Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
+        Page::Statistics => panels::statistics::statistics_ui(ui, document),
+    }
+}
+
+impl App {
+    /// Asks for whatever the visible page needs.
+    pub(super) fn ask_for_page(&mut self) {
+        match self.state.page {
+            Page::Lanes => self.prepare_lanes(),
+            Page::Key => self.prepare_key(),
+            Page::Matrix | Page::Graph => self.prepare_group(),
+            Page::Statistics => self.prepare_statistics(),
+            Page::Browser => self.prepare_browser(),
+            Page::Order => self.prepare_order(),
+            Page::Text | Page::Health | Page::Checkers => {}
+        }
+    }
+}
