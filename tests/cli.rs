@@ -684,7 +684,7 @@ fn explanations_name_operations_and_levels() {
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
         "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic (a",
-        "and its session's earlier writes; all agree on one order of commits) and everything stronger.",
+        "and its session's earlier writes; sessions and reads follow one order of commits) and everything stronger.",
         "Whole history: allowed and forbidden by the same levels.",
         "Assumed: each value that was read has one possible writer; the order within a session counts",
         "Read atomic: a transaction sees all that another one wrote or none of it",
@@ -976,17 +976,18 @@ fn stats_tell_width_and_components() {
 const PATCHES: &str = "a: [w x 1] [r y 0] [r x 1]\nb: [r x 0, w y 1] [w u 1]\nc: [r u 0] [r y 1, w y 2] [r u 1]\n\
                        d: [r p 0, r q 0, w p 1]\ne: [r p 0, r q 0, w q 1] [w s 1]\nf: [r s 0] [r s 1]\ng: [w z 1] [r z 1]\n";
 
-/// The shell script of the README that contains `part`, without its indentation.
-fn script_of_the_readme(part: &str) -> String {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
-    let script = match readme.split("```").find(|block| block.contains(part)).expect("the README has such a script") {
+/// The shell script of the page on several machines that contains `part`, without its indentation.
+fn script_of_the_page(part: &str) -> String {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/machines.md")).expect("the page");
+    let script = match page.split("```").find(|block| block.contains(part)).expect("the page has such a script") {
         job if job.starts_with("yaml") => {
             let lines = job.lines().skip_while(|line| line.trim() != "- |").skip(1);
             lines.take_while(|line| !line.contains("volumeMounts")).map(|line| format!("{line}\n")).collect()
         }
         script => script.to_owned(),
     };
-    script.strip_prefix("sh\n").map_or(script.clone(), str::to_owned)
+    script.strip_prefix("bash\n").map_or(script.clone(), str::to_owned)
 }
 
 /// Runs a script in a folder where `isoscope` is the program that was just built, with one more variable set.
@@ -1009,7 +1010,7 @@ fn the_loop_over_shards_ends_in_a_report_that_can_be_verified() {
     for text in [PATCHES, GOOD, LOST_UPDATE] {
         let folder = Folder::new();
         let path = folder.file("big.txt", text);
-        let output = run_script(&folder, &script_of_the_readme("for i in 0 1"), ("NOTHING", ""));
+        let output = run_script(&folder, &script_of_the_page("for i in 0 1"), ("NOTHING", ""));
         assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
         assert!(stdout(&output).contains("all evidence holds"), "{}", stdout(&output));
         let read = |name: &str| -> Json {
@@ -1027,14 +1028,14 @@ fn the_loop_over_shards_ends_in_a_report_that_can_be_verified() {
 
 #[cfg(unix)]
 #[test]
-fn schedulers_run_the_scripts_of_the_readme() {
+fn schedulers_run_the_scripts_of_the_page() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("runs")).expect("a folder");
     for (name, text) in [("runs/a.txt", GOOD), ("runs/b.txt", LOST_UPDATE), ("big.txt", PATCHES)] {
         folder.file(name, text);
     }
-    let array = script_of_the_readme("#SBATCH");
-    let job = script_of_the_readme("completionMode").replace("/data/", "");
+    let array = script_of_the_page("#SBATCH");
+    let job = script_of_the_page("completionMode").replace("/data/", "");
     for shard in ["0", "1"] {
         let output = run_script(&folder, &array, ("SLURM_ARRAY_TASK_ID", shard));
         assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -563,7 +563,10 @@ fn a_long_fork_is_drawn_two_by_two_and_keeps_keys_and_lines() {
     assert!(sides.len() <= 3, "{sides:?}");
     let sessions = picture.diagram.cards.iter().filter(|card| card.status.starts_with("session "));
     assert_eq!(sessions.count(), example.history.n_transactions(), "cards say their session");
-    assert!(picture.footer.iter().any(|fact| fact == "all committed"), "what the cards do not say");
+    assert!(
+        picture.footer.iter().any(|fact| fact == "all transactions of this counterexample committed"),
+        "what the cards do not say"
+    );
     assert!(picture.diagram.arrows.iter().all(|arrow| arrow.label.len() > arrow.relation.code().len()));
     let rows = picture.diagram.cards.iter().flat_map(|card| &card.rows);
     assert!(rows.filter(|row| row.place.starts_with("line ")).count() >= 6);

@@ -184,6 +184,8 @@ pub enum Rule {
     Order,
     /// The same, of the elements of lists, too.
     OrderOfLists,
+    /// What every level from read committed on promises of reads of lists.
+    Lists,
 }
 
 /// One step of an argument, linked to what it mentions.

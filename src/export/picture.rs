@@ -109,8 +109,8 @@ pub fn compose(
     let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
     let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
     let committed = match example.history.transactions().all(is_committed) {
-        true => "all committed",
-        false => "all transactions without a remark committed",
+        true => "all transactions of this counterexample committed",
+        false => "its transactions without a remark committed",
     };
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {

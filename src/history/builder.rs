@@ -107,6 +107,11 @@ impl Builder {
         self.origin.times_are_events = true;
     }
 
+    /// Declares that some transactions have no session in the file, and count as those of one.
+    pub fn lacks_sessions(&mut self) {
+        self.origin.lacks_sessions = true;
+    }
+
     /// Sets the file, of several, from which a session is read. All sessions must get a part if any does; call it after
     /// [`sort_sessions`](Self::sort_sessions) if that is called.
     pub fn session_part(&mut self, session: SessionId, part: &str) {

@@ -27,6 +27,8 @@ pub struct Origin {
     pub part_of_session: Vec<u32>,
     /// Whether times are positions in the order of the recorded events, since the file has no usable clock.
     pub times_are_events: bool,
+    /// Whether some transactions have no session in the file, and count as those of one.
+    pub lacks_sessions: bool,
 }
 
 impl Origin {

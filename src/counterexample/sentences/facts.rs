@@ -46,10 +46,10 @@ impl Explanation {
             Shows::Cause if is_same(&listed, &self.summary) => {
                 Some(format!("Shown is the simplest form of {}.", violation.id))
             }
-            Shows::Cause => Some(format!("{} in IsoScope's list follows from this: {listed}", violation.id)),
+            Shows::Cause => Some(format!("Found among the transactions of {} in IsoScope's list.", violation.id)),
             Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
             Shows::AnotherInstance => {
-                Some(format!("Found among the transactions of {} in IsoScope's list: {listed}", violation.id))
+                Some(format!("Found among the transactions of {} in IsoScope's list.", violation.id))
             }
         };
         if self.contains.is_some() {
@@ -64,7 +64,7 @@ impl Explanation {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
-                    format!("{} in IsoScope's list has the same cause and is simpler: {summary}", simpler.id)
+                    format!("Simpler, with the same cause ({} in IsoScope's list): {summary}", simpler.id)
                 }
                 _ => format!("{} in IsoScope's list has the same cause and comes first.", simpler.id),
             }
@@ -162,7 +162,7 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
             let compares = reads.into_iter().any(|o| example.history.differs_from(o).is_some());
             let same = match (weakest, example.level, compares) {
                 (Level::StrictSerializability, Level::Linearizability, false) => {
-                    ", which is the same here: each transaction counts as one operation on one key"
+                    ", which is the same here: each transaction is a single read, write or compare-and-set of one key"
                 }
                 _ => "",
             };
@@ -224,7 +224,10 @@ const ONE_WRITER: &str = "each value that was read has one possible writer";
 
 /// Whether a read is wrong because of the transaction that it read from.
 fn rests_on_writer(pattern: Pattern) -> bool {
-    matches!(pattern, Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead)
+    matches!(
+        pattern,
+        Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead | Pattern::IncompatibleOrder
+    )
 }
 
 /// Whether the argument says which operation of a transaction came before another.
@@ -244,7 +247,7 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         // Such a read is wrong because of its writer.
         Proof::Read | Proof::Reads { .. } => None,
         Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
-            Some("where several transactions may have written what was read, each of them is a case")
+            Some("a read with several possible writers has a case for each")
         }
         Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(ONE_WRITER),
     };
@@ -268,7 +271,10 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
-    written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).chain(list).collect()
+    let lacks_sessions = example.history.origin().lacks_sessions;
+    let session = lacks_sessions.then(|| "transactions without a process count as one session".to_owned());
+    let written = written.map(str::to_owned).into_iter();
+    written.chain(initial).chain(clock).chain([order.to_owned()]).chain(session).chain(list).collect()
 }
 
 /// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that
@@ -298,7 +304,11 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     let is_ruled_out =
         matches!(violation.id.pattern, Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder);
     let matters = !read.is_empty() || is_ruled_out;
-    usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
+    let of_registers = history.lists().is_empty();
+    match usual.filter(|_| matters) {
+        Some(value) => Some(format!("{} is the initial value", history.value_name(value))),
+        None => (is_ruled_out && of_registers).then(|| "an unwritten key has no value".to_owned()),
+    }
 }
 
 /// "the 2 that d1 read of key x is that of d3, not that of d2 (line 1, aborted)", for each of these reads; one general

@@ -71,7 +71,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A later read returned an older state",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
-        Claim::StaleRead { sight: Sight::Through, .. } => "A transaction missed a write that it depends on",
+        Claim::StaleRead { sight: Sight::Through, .. } => {
+            "A transaction missed a write of another one that it depends on"
+        }
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
         Claim::TwoReads { forced } if forced.len() == 2 && violation.proof.cycle_edges().len() == 2 => {
             "Two reads that no single order explains"

@@ -68,8 +68,7 @@ pub fn size(example: &Counterexample) -> String {
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
     if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
-        let rest = if n == 2 { "" } else { "; the other transactions appended their last elements" };
-        return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}{rest}.");
+        return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}.");
     }
     if matches!(example.violation.proof, Proof::Writers { .. } | Proof::Combinations { .. }) {
         // Without a possible writer the read goes, too, so that each is needed says nothing.
@@ -78,12 +77,10 @@ pub fn size(example: &Counterexample) -> String {
     if example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
         let is_aborted = |t: TransactionId| example.history.outcome(t) == Outcome::Aborted;
         let alone = match example.history.transactions().any(is_aborted) {
-            true => format!(" A list with what was rolled back violates {level} by itself, too."),
+            true => format!(" The read of what was rolled back also violates {level} by itself."),
             false => String::new(),
         };
-        return format!(
-            "Minimal for this anomaly: it needs both lists; the other transactions appended their last elements.{alone}"
-        );
+        return format!("Minimal for this anomaly: it needs both lists.{alone}");
     }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),

@@ -15,6 +15,10 @@ const ORDER: &str = "Read committed and above: there is one order of commits, an
 const ORDER_OF_LISTS: &str =
     "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
+/// What lists contradict that are no versions of one list.
+const LISTS: &str = "Read committed and above, for lists: a read returns only committed appends, each of them once and in one \
+                     order for all reads; none is ever removed";
+
 impl Speaker<'_> {
     /// A statement in an argument about a level, as a sentence without a full stop; `case` is the label of its case.
     pub(in crate::counterexample) fn statement(&self, says: &Statement, level: Level, case: &str) -> String {
@@ -47,6 +51,7 @@ impl Speaker<'_> {
             },
             Statement::Rule(Rule::Order) => ORDER.to_owned(),
             Statement::Rule(Rule::OrderOfLists) => ORDER_OF_LISTS.to_owned(),
+            Statement::Rule(Rule::Lists) => LISTS.to_owned(),
             Statement::Rule(Rule::Level(level)) => format!("{}: {}", capitalized(&level.spoken()), level.promise()),
             Statement::OpenWriter { read, writers } => {
                 let names: Vec<String> = writers.iter().map(|&writer| words.transaction(writer)).collect();
@@ -125,10 +130,14 @@ impl Speaker<'_> {
         format!("{} ran in this order in session {}", Words::list(&names), session.unwrap_or_default())
     }
 
-    /// "T4, T5 and T9 began after T1 had ended at time 7".
+    /// "T4 (at time 8) and T5 (at time 9) began after T1 had ended at time 7".
     fn began_after(&self, edges: &[EdgeIndex]) -> String {
         let ends: Vec<_> = edges.iter().filter_map(|&e| self.edge(e)).map(|edge| (edge.from, edge.to)).collect();
-        let names: Vec<String> = ends.iter().map(|&(_, later)| self.transaction(later)).collect();
+        let name = |&(_, later): &(TransactionId, TransactionId)| match self.words.history.interval(later) {
+            Some(ran) => format!("{} (at {})", self.transaction(later), self.words.time(ran.start)),
+            None => self.transaction(later),
+        };
+        let names: Vec<String> = ends.iter().map(name).collect();
         let Some(&(first, _)) = ends.first() else { return String::new() };
         let ended = self.words.history.interval(first).map(|ran| format!(" at {}", self.words.time(ran.end)));
         let name = self.transaction(first);
@@ -138,11 +147,12 @@ impl Speaker<'_> {
     /// "T1 wrote x = 1", "T2 read x = 1 from T1"; "T1 then read x = 2" after another operation of it.
     fn did(&self, o: OperationId, read_from: Option<EdgeIndex>, follows: bool) -> String {
         let words = self.words;
-        if let Some(edge) = read_from.and_then(|e| self.edge(e)) {
-            return words.has_read(edge);
-        }
         let name = self.transaction(words.history.transaction_of(o));
         let then = if follows { " then" } else { "" };
+        if let Some(edge) = read_from.and_then(|e| self.edge(e)) {
+            let read = words.has_read(edge);
+            return read.strip_prefix(&name).map_or(read.clone(), |rest| format!("{name}{then}{rest}"));
+        }
         match words.history.operation(o).kind {
             OperationKind::Read => format!("{name}{then} read {}", words.content(o)),
             OperationKind::Write => format!("{name}{then} {}", words.wrote(Some(o), None)),
@@ -232,12 +242,12 @@ impl Speaker<'_> {
         format!("Every other write of {value} began after {ended}, when {name} had ended")
     }
 
-    /// ", so that T1 must have committed": what follows from a supposition immediately.
+    /// ", so that T1, of unknown outcome, must have committed": what follows from a supposition immediately.
     fn follows(&self, supposed: Supposed) -> String {
         let history = self.words.history;
         let must_have_committed = |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
             true => String::new(),
-            false => format!(", so that {} must have committed", self.transaction(t)),
+            false => format!(", so that {}, of unknown outcome, must have committed", self.transaction(t)),
         };
         match supposed {
             Supposed::Writer { writer, .. } => must_have_committed(writer),

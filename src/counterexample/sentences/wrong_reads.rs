@@ -16,10 +16,7 @@ impl Speaker<'_> {
         match pattern {
             Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
                 let (place, [a, b]) = words.parted(reads).unwrap_or_default();
-                format!(
-                    "At place {place} one list has {a}, the other {b}; a list only grows, at its end, so of any two of its \
-                     versions one is a prefix of the other, and every list that is read should be one of its versions"
-                )
+                format!("At place {place} one list has {a}, the other {b}, so neither is an earlier version of the other")
             }
             Pattern::ThinAirRead => {
                 "A transaction may read only the initial value, its own writes and what other committed transactions wrote"

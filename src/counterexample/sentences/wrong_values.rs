@@ -12,14 +12,14 @@ pub(super) fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str
     match pattern {
         Pattern::ThinAirRead if of_list => "A list was read that no transaction made",
         Pattern::AbortedRead if of_list => "An element was read that was rolled back",
-        Pattern::FutureRead if of_list => "A transaction read its own append before making it",
+        Pattern::FutureRead if of_list => "A transaction read an element that it appended only later",
         Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
             "A list did not end with what its reader had appended to it"
         }
         Pattern::IntermediateRead if of_list => "A transaction's appends were not seen as it made them",
         Pattern::ThinAirRead => "A value was read that no transaction wrote",
         Pattern::AbortedRead => "A value that was rolled back was read",
-        Pattern::FutureRead => "A transaction read its own write before making it",
+        Pattern::FutureRead => "A transaction read a value that it wrote only later",
         Pattern::NotMyOwnWrite => "A transaction did not see its own write",
         Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
         Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
@@ -49,7 +49,7 @@ impl Speaker<'_> {
             return said;
         }
         match pattern {
-            Pattern::ThinAirRead => format!("{had}, a value that no transaction wrote."),
+            Pattern::ThinAirRead => format!("{had}, a value that no transaction in the file wrote."),
             Pattern::AbortedRead => match other {
                 Some(writer) => format!("{had}, which {writer} wrote before it aborted."),
                 None => format!("{had}, which an aborted transaction wrote."),

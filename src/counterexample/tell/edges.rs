@@ -65,14 +65,19 @@ impl Teller<'_> {
         let of_edge = match edge.because {
             Reason::Visible { read, .. } | Reason::Listed { read, .. } => Some(read),
             Reason::Overwrites { .. } => edge.from_operation,
+            Reason::Reads if !self.case.is_empty() => edge.to_operation,
             _ => None,
         };
         let untold_reads =
             untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
         let reads: Vec<OperationId> = untold_reads.chain(of_edge).collect();
         let key = |o: OperationId| history.operation(o).key;
-        let is_around =
-            |step: &Step| step.role == StepRole::Supposed && !step.case.is_empty() && is_within(&self.case, &step.case);
+        // What is open supposes nothing.
+        let is_supposed = |step: &Step| {
+            step.role == StepRole::Supposed
+                && !matches!(step.says, Statement::OpenWriter { .. } | Statement::OpenAppend { .. })
+        };
+        let is_around = |step: &Step| is_supposed(step) && !step.case.is_empty() && is_within(&self.case, &step.case);
         let supposes = |step: &Step, read: OperationId| {
             // Which transaction appended an element of one list matters for the other lists of its key.
             step.operations.contains(&read)
@@ -84,7 +89,7 @@ impl Teller<'_> {
     }
 
     /// The last step follows from the rule, too.
-    fn by_rule(&mut self) {
+    pub(super) fn by_rule(&mut self) {
         let rule = self.steps.iter().position(|step| step.role == StepRole::Rule);
         if let Some(step) = self.steps.last_mut().filter(|step| step.role == StepRole::Concluded) {
             step.premises.extend(rule);

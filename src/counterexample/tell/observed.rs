@@ -226,15 +226,17 @@ impl Teller<'_> {
         if names_writes {
             involved.retain(|&o| !self.violation.edges.iter().any(|edge| is_read_from(edge, o)));
         }
-        for (place, o) in involved.into_iter().enumerate() {
+        let mut last: Option<OperationId> = None;
+        for o in involved {
             let t = history.transaction_of(o);
+            let before = last.replace(o).filter(|&before| before < o && history.transaction_of(before) == t);
             let told = self.violation.edges.iter().position(|edge| edge.to_operation == Some(o));
             let told = told.and_then(|e| Some((e, self.edge(e)?)));
             let says = Statement::Operation {
                 operation: o,
                 read_from: told.filter(|(_, edge)| edge.because == Reason::Reads).map(|(e, _)| e),
                 names_writer: names_writes,
-                follows: of_one && !in_time && place > 0,
+                follows: !in_time && before.is_some(),
                 in_time,
             };
             let clock = |e: &EdgeIndex| {

@@ -133,6 +133,7 @@ impl Teller<'_> {
             let reads = late.iter().map(|(_, late)| late.reads).collect();
             let clocks = late.iter().map(|(_, late)| late.clock).collect();
             self.step(StepRole::Concluded, says, (reads, clocks), Vec::new());
+            self.by_rule();
         }
     }
 

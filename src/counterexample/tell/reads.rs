@@ -29,8 +29,13 @@ impl Teller<'_> {
         if !self.steps.iter().any(|step| step.operations.contains(&read)) {
             self.say(StepRole::Concluded, Statement::Read { read }, vec![read]);
         }
-        if pattern == Pattern::NoLinearOrder {
-            self.say(StepRole::Rule, Statement::Rule(Rule::Level(Level::Linearizability)), Vec::new());
+        let rule = match pattern {
+            Pattern::NoLinearOrder => Some(Rule::Level(Level::Linearizability)),
+            Pattern::IncompatibleOrder => Some(Rule::Lists),
+            _ => None,
+        };
+        if let Some(rule) = rule.filter(|_| self.steps.iter().all(|step| step.role != StepRole::Rule)) {
+            self.say(StepRole::Rule, Statement::Rule(rule), Vec::new());
         }
         let history = self.words.history;
         let matters = |o: OperationId| match pattern {

@@ -105,6 +105,10 @@ impl Assembly<'_> {
         if open > 0 {
             self.builder.assume(format!("Invocations without completion: {open}, their outcome is unknown."));
         }
+        if calls.iter().any(|call| call.process.is_none()) {
+            self.builder.lacks_sessions();
+            self.builder.assume("Transactions without a process count as one session, in the order of the file.");
+        }
         if let Clock::Order(why) = clock
             && !why.is_empty()
         {
