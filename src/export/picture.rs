@@ -110,7 +110,7 @@ pub fn compose(
     let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
     let committed = match example.history.transactions().all(is_committed) {
         true => "all transactions of this counterexample committed",
-        false => "its transactions without a remark committed",
+        false => "transactions not marked otherwise committed",
     };
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
