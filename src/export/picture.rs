@@ -4,7 +4,7 @@ use super::digest::shortened;
 use super::drawing::{Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
 use crate::checkers::Level;
-use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, narrate};
+use crate::counterexample::{Counterexample, Explanation, Shows, Step, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -127,6 +127,10 @@ pub fn compose(
         text: sentence(&alternative.text),
         edges: vec![alternative.edge],
     });
+    // Which entry of the list it is shown for matters only to those who have the list.
+    let listed = explanation.contains.clone().filter(|_| explanation.shows != Shows::Chosen);
+    let mut facts = explanation.facts();
+    facts.retain(|line| Some(line) != listed.as_ref());
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(0, format!("also called {}", printable(&explanation.codes)));
     let version = footer.pop();
@@ -139,13 +143,16 @@ pub fn compose(
     let is_folded = drawing.is_partial && others.is_empty();
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
     footer.extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
+    footer.extend(listed.map(|listed| {
+        printable(listed.trim_end_matches('.')).replacen("Found", "found", 1).replacen("Shown", "shown", 1)
+    }));
     footer.extend(version);
     footer.extend(ladder(example));
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
         verdicts: verdicts(example),
-        facts: explanation.facts().iter().map(|line| printable(line)).collect(),
+        facts: facts.iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.size),
         footer,

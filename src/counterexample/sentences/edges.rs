@@ -71,6 +71,9 @@ impl Words<'_> {
                     Some(_) if self.ends_with_own(*read) => {
                         format!("{old}, which before its own elements ends with what {to} appended")
                     }
+                    Some(_) if edge.from_operation.is_some() && !self.has_element(Some(*read), edge.from_operation) => {
+                        format!("{old}, without it, which is {to}'s version")
+                    }
                     Some(_) => format!("{old}, which ends with what {to} appended"),
                     None => format!("{old} from {to}"),
                 };
