@@ -44,8 +44,8 @@ pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::signature;
 pub use statement::{Rule, Statement, Step, StepRole};
 
-use crate::checkers::{Level, Verdict, Violation};
-use crate::history::{History, OperationId, Renaming, TransactionId};
+use crate::checkers::{Level, Proof, Verdict, Violation};
+use crate::history::{History, Operation, OperationId, OperationKind, Renaming, TransactionId};
 
 /// Up to this many operations of a counterexample are all shown.
 pub(crate) const MOST_TOLD: usize = 16;
@@ -134,8 +134,27 @@ impl Counterexample {
     pub fn shown_operations(&self) -> Vec<OperationId> {
         match self.history.n_operations() {
             n if n <= MOST_TOLD => (0..n).map(OperationId::new).collect(),
-            _ => involved_operations(&self.violation),
+            _ => {
+                let mut shown = involved_operations(&self.violation);
+                shown.extend(self.writes_of_cases());
+                shown.sort_unstable();
+                shown.dedup();
+                shown
+            }
         }
+    }
+
+    /// The writes that reads with several possible writers may have returned.
+    fn writes_of_cases(&self) -> Vec<OperationId> {
+        let history = &self.history;
+        let of_read = |part: &Proof| {
+            let Proof::Writers { read, cases } = part else { return Vec::new() };
+            let written = Operation { kind: OperationKind::Write, ..history.operation(*read) };
+            let writers = cases.iter().map(|(writer, _)| *writer).filter(|writer| !writer.is_initial());
+            let writes = writers.flat_map(|writer| history.operations_of(writer));
+            writes.filter(|&o| history.operation(o) == written).collect()
+        };
+        self.violation.proof.parts().into_iter().flat_map(of_read).collect()
     }
 }
 
