@@ -18,7 +18,7 @@ const MOST_WRITERS: usize = 3;
 
 impl Explanation {
     /// The same with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
-    /// place in the list as in [`simpler_ones`](super::simpler_ones), and the condition of the violation.
+    /// place in the list as in [`simpler_ones`](crate::counterexample::simpler_ones), and the condition of the violation.
     pub fn within(
         mut self,
         whole: &History,
