@@ -683,7 +683,7 @@ fn explanations_name_operations_and_levels() {
         "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
-        "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic (a",
+        "These 5 operations of 3 transactions: allowed by read committed, forbidden by read atomic (a",
         "and its session's earlier writes; sessions and reads follow one order of commits) and everything stronger.",
         "Whole history: allowed and forbidden by the same levels.",
         "Assumed: each value that was read has one possible writer; the order within a session counts",

@@ -54,12 +54,11 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
     let history = common::history("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
     let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
-    let these = "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read \
+    let these = "These 5 operations of 3 transactions: allowed by read committed, forbidden by read \
                  atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes; \
                  sessions and reads follow one order of commits) and everything stronger.";
     assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history, with its other anomalies: allowed by cut isolation (all reads of a key in a transaction return versions of one writer), \
-                 forbidden by read committed (stronger than in SQL: a transaction reads its own writes and final versions of \
+    let whole = "Whole history, with its other anomalies: forbidden by read committed (stronger than in SQL: a transaction reads its own writes and final versions of \
                  committed transactions, of each key none older than what it has seen; sessions and reads follow one order of \
                  commits) and everything stronger.";
     assert_eq!(explanation.whole.as_deref(), Some(whole));

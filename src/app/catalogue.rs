@@ -1,8 +1,8 @@
 //! What was found, together with the data for the anomaly list. Built once, off the frame.
 
 use super::grouping::{AnomalyGroups, GroupBy};
-use crate::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId, add_instances};
-use crate::counterexample::simpler_ones;
+use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId, add_instances};
+use crate::counterexample::{Counterexample, simpler_ones};
 use crate::history::{History, TransactionId, as_typed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -15,10 +15,8 @@ pub struct Entry {
     pub id: ViolationId,
     /// `key 4 · T295 → T297 → T393`.
     pub label: String,
-    /// Number of transactions.
+    /// Number of transactions of its evidence; a counterexample may need fewer.
     pub size: usize,
-    /// Whether its counterexample may need fewer: the evidence is not a cycle or single reads.
-    pub may_shrink: bool,
     /// Root cause.
     pub group: u32,
     /// The simpler violation that it contains.
@@ -30,6 +28,27 @@ pub struct Entry {
     /// The text the filter searches when nothing is found, in lower case.
     pub title: String,
 }
+
+/// What the picture of an anomaly shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The anomaly that is shown: itself, or a simpler one that it contains.
+    pub shown: ViolationId,
+    /// The text of its line in the list.
+    pub label: String,
+    /// Number of transactions.
+    pub size: usize,
+}
+
+impl Drawn {
+    /// What a counterexample shows, listed as `shown`.
+    pub fn of(shown: ViolationId, example: &Counterexample) -> Drawn {
+        Drawn { shown, label: label(&example.history, &example.violation), size: example.history.n_transactions() }
+    }
+}
+
+/// By anomaly: what its picture shows.
+pub type AllDrawn = BTreeMap<ViolationId, Drawn>;
 
 /// Findings, ready to be listed.
 #[derive(Clone, Debug)]
@@ -226,9 +245,6 @@ fn entry(history: &History, violation: &Violation) -> Entry {
         title: as_typed(&format!("{} {} {label}", row.name, row.title)).to_lowercase(),
         label,
         size: violation.size(),
-        may_shrink: violation.implied
-            || violation.id.pattern == Pattern::NoLinearOrder
-            || !matches!(violation.proof, Proof::Cycle(_) | Proof::Read | Proof::Reads { .. }),
         group: violation.group,
         simpler: None,
         search: as_typed(&search).to_lowercase(),

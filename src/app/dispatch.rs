@@ -313,7 +313,7 @@ impl App {
         };
         let kind = ExportKind::Svg;
         let stem = document.title.split('.').next().unwrap_or("anomaly").to_owned();
-        let id = picture.argument.id.to_string().replace('/', "-");
+        let id = picture.argument.shown.to_string().replace('/', "-");
         let folder = dialogs::folder_of(Some(&document.source));
         let path = folder.join(format!("{stem}-{id}.{}", kind.extension()));
         self.state.export = Some(ExportForm { kind, path: path.display().to_string() });
@@ -337,7 +337,7 @@ impl App {
         };
         let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
         let stem = document.title.split('.').next().unwrap_or("anomaly");
-        let name = format!("{stem}-{}-report", picture.argument.id.to_string().replace('/', "-"));
+        let name = format!("{stem}-{}-report", picture.argument.shown.to_string().replace('/', "-"));
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let what = exporting::Report { folder, picture, history, catalogue, health, file };

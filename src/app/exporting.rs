@@ -74,7 +74,7 @@ pub struct Report {
 /// Writes a report, and returns its folder.
 pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
-    let violation = what.catalogue.violation(argument.id).ok_or("the anomaly is gone")?;
+    let violation = what.catalogue.violation(argument.shown).ok_or("the anomaly is gone")?;
     let mut options = what.picture.options(&what.history);
     if options.overrides.kept.is_empty() {
         // A report must convince by itself: evidence that is only folded in the window is in it.
@@ -91,7 +91,7 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
         health: &what.health,
         options: &options,
         isolation: None,
-        command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.id),
+        command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.shown),
     };
     let report = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     control.check().map_err(|interrupt| interrupt.to_string())?;

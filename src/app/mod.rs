@@ -13,6 +13,7 @@ pub mod collecting;
 pub mod command;
 pub mod dialogs;
 mod dispatch;
+mod drawn;
 pub mod exporting;
 pub mod figures;
 pub mod files;

@@ -4,12 +4,10 @@ use super::App;
 use super::canvas::sketch::Sketch;
 use super::tasks::{Failure, Task};
 use crate::app::tree::Catalogue;
-use crate::audit;
+use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
-use crate::counterexample::{
-    self, CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
-};
+use crate::counterexample::{CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate};
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::export::{self, ComposeOptions, Evidence, Overrides, Part};
 use crate::history::{History, SessionId, TransactionId};
@@ -28,8 +26,10 @@ const OPEN_EDGES: usize = 20;
 /// One violation, minimized and explained.
 #[derive(Debug)]
 pub struct Argument {
-    /// The violation of the whole history.
+    /// The chosen violation of the whole history.
     pub id: ViolationId,
+    /// The one that is shown of it: itself, or a simpler one that it contains.
+    pub shown: ViolationId,
     /// The smallest part that convinces.
     pub counterexample: Counterexample,
     /// Why it convinces.
@@ -156,16 +156,12 @@ impl Draw {
 /// Minimizes a violation and explains it.
 pub fn argue(history: &History, findings: &Findings, violation: &Violation, control: &Control) -> Argument {
     control.phase("minimizing", 0);
-    let counterexample = audit::minimize(history, violation, control);
+    let example = Examples::new(history, findings).of(violation, control);
     control.phase("explaining", 0);
-    let explanation = counterexample::explain(&counterexample).within(
-        history,
-        findings,
-        violation,
-        &counterexample::simpler_ones(history, &findings.violations),
-    );
+    let Example { violation: shown, counterexample, explanation } = example;
     Argument {
         id: violation.id,
+        shown: shown.id,
         text: narrate::plain_text(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
         interpretation: interpret(&counterexample),

@@ -1,6 +1,7 @@
 //! The list of anomalies and the selected one: filters, notes, what is drawn and how.
 
 use super::App;
+use super::catalogue::Drawn;
 use super::grouping::GroupBy;
 use super::notes::Note;
 use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
@@ -183,6 +184,7 @@ impl App {
             if self.pictures.len() < n {
                 self.state.places.clear();
             }
+            document.drawn.retain(|id, _| same(*id));
             document.group_asked = None;
             jobs::replace(&mut document.group, None);
         }
@@ -224,6 +226,9 @@ impl App {
             Some((None, name)) => self.state.tell(true, format!("There is no anomaly {name} in this history")),
             None => {}
         }
+        if complete {
+            self.name_what_is_drawn();
+        }
         jobs::discard(before);
     }
 
@@ -243,6 +248,9 @@ impl App {
             return;
         }
         document.drawing = false;
+        let argument = &picture.argument;
+        let drawn = || Drawn::of(argument.shown, &argument.counterexample);
+        document.drawn.entry(argument.id).or_insert_with(drawn);
         document.evidence = Some(picture.expanded.clone());
         let example = &picture.argument.counterexample;
         let operations = involved_operations(&example.violation);

@@ -5,6 +5,7 @@
 
 use super::arrangement::Undo;
 use super::batch::Batch;
+use super::catalogue::AllDrawn;
 use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
 use super::figures::Figures;
@@ -180,6 +181,8 @@ pub struct Document {
     pub scroll_to_step: bool,
     /// The picture shown, possibly still that of the previously selected violation.
     pub picture: Option<Arc<Picture>>,
+    /// What the pictures of the anomalies show, as far as known.
+    pub drawn: AllDrawn,
     /// A new picture is being made.
     pub drawing: bool,
     /// Inferred edges whose evidence is shown; none: chosen by the picture.
@@ -267,6 +270,7 @@ impl Document {
             scroll_to_selected: false,
             scroll_to_step: false,
             picture: None,
+            drawn: AllDrawn::new(),
             drawing: false,
             evidence: None,
             pinned: None,

@@ -2,9 +2,10 @@
 
 use crate::checkers::{Findings, Level, LevelResult, Verdict, Violation};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample};
+use crate::counterexample::{self, Counterexample, Explanation, Minimizer, Shows, listed_as, simpler_ones};
 use crate::history::History;
 use crate::{report, verify};
+use std::sync::OnceLock;
 
 /// Parts with more operations are shown without verifying them again, which visits all operations.
 const MOST_VERIFIED: usize = 100_000;
@@ -18,6 +19,81 @@ pub fn minimize(history: &History, violation: &Violation, control: &Control) -> 
 /// [`counterexample::minimize_at`], verified in the same way.
 pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
     accepted(counterexample::minimize_at(history, violation, level, control), history, violation)
+}
+
+/// The listed violations of a history, each with the counterexample that is shown of it.
+pub struct Examples<'a> {
+    history: &'a History,
+    findings: &'a Findings,
+    simpler: Vec<Option<usize>>,
+    /// What they share, computed when the first is requested.
+    minimizer: OnceLock<Option<Minimizer<'a>>>,
+}
+
+/// What is shown of a violation.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The listed violation that the counterexample is one of: the chosen one, or a simpler one that it contains.
+    pub violation: Violation,
+    /// The counterexample.
+    pub counterexample: Counterexample,
+    /// Why it is one, with what is known of the whole history.
+    pub explanation: Explanation,
+}
+
+impl Example {
+    /// Whether the same is said of the same transactions.
+    pub fn shows_the_same_as(&self, other: &Example) -> bool {
+        self.counterexample.renaming.transactions == other.counterexample.renaming.transactions
+            && self.explanation.summary == other.explanation.summary
+    }
+}
+
+impl<'a> Examples<'a> {
+    /// Of the violations listed in what was found in `history`. O(size of the violations).
+    pub fn new(history: &'a History, findings: &'a Findings) -> Examples<'a> {
+        let simpler = simpler_ones(history, &findings.violations);
+        Examples { history, findings, simpler, minimizer: OnceLock::new() }
+    }
+
+    /// By place in the list: the place of the simplest violation that it contains, as in [`simpler_ones`].
+    pub fn simpler_ones(&self) -> &[Option<usize>] {
+        &self.simpler
+    }
+
+    /// What is shown of a violation, which need not be listed. Where that is not the violation itself but a simpler one
+    /// among its transactions, it is the listed one, with the same counterexample as if that had been chosen. Costs
+    /// O(operations of the history) once, and then one minimization, or one of each violation on the way.
+    pub fn of(&self, violation: &Violation, control: &Control) -> Example {
+        let (mut violation, mut counterexample) = (violation, self.minimize(violation, control));
+        let mut seen = vec![violation.id];
+        while let Some(listed) = self.listed_instead(violation, &counterexample).filter(|v| !seen.contains(&v.id)) {
+            (violation, counterexample) = (listed, self.minimize(listed, control));
+            seen.push(listed.id);
+        }
+        let explanation =
+            counterexample::explain(&counterexample).within(self.history, self.findings, violation, &self.simpler);
+        Example { violation: violation.clone(), counterexample, explanation }
+    }
+
+    fn listed_instead(&self, violation: &Violation, example: &Counterexample) -> Option<&'a Violation> {
+        if example.shows == Shows::Chosen {
+            return None;
+        }
+        let violations = &self.findings.violations;
+        let place = violations.iter().position(|listed| listed.id == violation.id);
+        let simpler = place.and_then(|place| *self.simpler.get(place)?);
+        let same = || listed_as(self.history, violations, example);
+        let instead = simpler.or_else(|| same().map(|other| self.simpler[other].unwrap_or(other)));
+        instead.filter(|other| Some(*other) != place).map(|other| &violations[other])
+    }
+
+    fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
+        match self.minimizer.get_or_init(|| Minimizer::new(self.history, control).ok()) {
+            Some(minimizer) => accepted(minimizer.minimize(violation, control), self.history, violation),
+            None => minimize(self.history, violation, control),
+        }
+    }
 }
 
 fn accepted(example: Counterexample, history: &History, violation: &Violation) -> Counterexample {

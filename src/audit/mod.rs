@@ -30,7 +30,7 @@ use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
 use evidence::{stated, verified};
-pub use example::{holds, minimize, minimize_at};
+pub use example::{Example, Examples, holds, minimize, minimize_at};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

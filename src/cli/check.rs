@@ -6,10 +6,9 @@ use super::output::{Output, Paint, write_file};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
-use crate::audit;
+use crate::audit::{self, Example, Examples};
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
-use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
@@ -24,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of violations shown in text output, over all patterns.
 const SHOWN: usize = 8;
+
+/// How long all of them together may be minimized.
+const MINIMIZING_ALL: Duration = Duration::from_secs(1);
 
 /// Maximum number of rows shown of what instances have in common.
 const SHOWN_IN_COMMON: usize = 20;
@@ -478,7 +480,8 @@ fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
 
 /// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.
 fn violations(path: &str, history: &History, findings: &Findings, out: &Output) -> String {
-    let simpler = simpler_ones(history, &findings.violations);
+    let examples = Examples::new(history, findings);
+    let mut simpler = examples.simpler_ones().to_vec();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
     for (place, violation) in findings.violations.iter().enumerate().filter(|(place, _)| simpler[*place].is_none()) {
@@ -488,25 +491,37 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     }
     // The first of every pattern, then the second of every pattern, …
     ranked.sort_by_key(|(n, _, violation)| (*n, violation.levels.weakest(), violation.id.pattern));
-    let mut chosen: Vec<(usize, &Violation)> =
-        ranked.into_iter().map(|(_, place, violation)| (place, violation)).take(SHOWN).collect();
+    let control = Control::new().with_time_limit(MINIMIZING_ALL);
+    let mut chosen: Vec<(usize, Example)> = Vec::new();
+    for (_, place, violation) in ranked {
+        let example = examples.of(violation, &control);
+        let listed = findings.violations.iter().position(|listed| listed.id == example.violation.id);
+        let same = || chosen.iter().find(|(_, other)| other.shows_the_same_as(&example)).map(|(place, _)| *place);
+        match listed.filter(|other| *other != place).or_else(same) {
+            Some(other) => simpler[place] = Some(other),
+            None => chosen.push((place, example)),
+        }
+        if chosen.len() == SHOWN {
+            break;
+        }
+    }
     let Some((_, first)) = chosen.first() else { return String::new() };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, "Violations"));
-    let example = first.id;
-    chosen.sort_by_key(|(_, violation)| (violation.levels.weakest(), violation.id));
-    let width = chosen.iter().map(|(_, violation)| violation.id.to_string().len()).max().unwrap_or(0);
-    for (place, violation) in &chosen {
+    let first = first.violation.id;
+    chosen.sort_by_key(|(_, example)| (example.violation.levels.weakest(), example.violation.id));
+    let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);
+    for (place, Example { violation, explanation, .. }) in &chosen {
         let level = violation.levels.weakest().map_or("", Level::code);
         let id = violation.id.to_string();
-        text += &format!("  {id:width$}  {level:3}  {}\n", title(history, violation));
+        text += &format!("  {id:width$}  {level:3}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
-        for line in [Some(summary(history, violation)), also].into_iter().flatten() {
+        for line in [Some(explanation.summary.clone()), also].into_iter().flatten() {
             text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &line));
         }
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
     if findings.is_counted() {
-        text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
+        text += &format!("\nisoscope explain {} --violation {first}   says why\n", quoted(path));
     }
     text
 }

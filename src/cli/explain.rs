@@ -3,11 +3,10 @@
 use super::output::Output;
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging};
-use crate::audit;
+use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
-
 use crate::history::History;
 use crate::report::grouped;
 use anyhow::Context;
@@ -27,18 +26,18 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     if chosen.is_empty() {
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
-    let simpler = counterexample::simpler_ones(&history, &findings.violations);
+    let examples = Examples::new(&history, &findings);
     for (place, violation) in chosen.iter().enumerate() {
-        let mut text = explain(&history, &findings, violation, &simpler, arguments, &control);
-        if let Some(relatives) = relatives(violation, &findings, &simpler) {
-            text = format!(
-                "{relatives}
-
-{text}"
-            );
+        let example = examples.of(violation, &control.with_time_limit(MINIMIZING));
+        let mut text = explain(&history, &example, arguments, &control);
+        if let Some(relatives) = relatives(&example.violation, &findings, examples.simpler_ones()) {
+            text = format!("{relatives}\n\n{text}");
         }
-        let id = violation.id;
-        let heading = if arguments.plain { format!("{id}\n") } else { format!("# {id}\n\n") };
+        let name = match (violation.id, example.violation.id) {
+            (chosen, shown) if chosen == shown => chosen.to_string(),
+            (chosen, shown) => format!("{chosen}, shown as {shown}"),
+        };
+        let heading = if arguments.plain { format!("{name}\n") } else { format!("# {name}\n\n") };
         out.text(&format!("{}{heading}{text}", if place > 0 { "\n" } else { "" }));
     }
     if !arguments.all && arguments.violation.is_none() {
@@ -64,7 +63,7 @@ fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findin
     Ok(chosen)
 }
 
-/// Which simpler violation it contains, or which others contain it.
+/// Which others contain a violation.
 fn relatives(violation: &Violation, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
     let place = findings.violations.iter().position(|other| other.id == violation.id)?;
     also_visible_as(place, findings, simpler).map(|also| format!("{also}."))
@@ -128,25 +127,17 @@ fn nothing_to_explain(findings: &Findings) -> String {
     format!("No violation to explain. {}", parts.join("; "))
 }
 
-fn explain(
-    history: &History,
-    findings: &Findings,
-    violation: &Violation,
-    simpler: &[Option<usize>],
-    arguments: &ExplainArguments,
-    control: &Control,
-) -> String {
-    let example = audit::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(history, findings, violation, simpler);
+fn explain(history: &History, example: &Example, arguments: &ExplainArguments, control: &Control) -> String {
+    let Example { counterexample: example, explanation, .. } = example;
     let mut text = match arguments.plain {
-        true => narrate::plain_text(&example, &explanation, history),
-        false => narrate::markdown(&example, &explanation, history),
+        true => narrate::plain_text(example, explanation, history),
+        false => narrate::markdown(example, explanation, history),
     };
     if arguments.long {
         let control = control.with_time_limit(MINIMIZING);
         text += &match arguments.plain {
-            true => counterexample::plain_text_at_length(&example, &explanation, &control),
-            false => counterexample::markdown_at_length(&example, &explanation, &control),
+            true => counterexample::plain_text_at_length(example, explanation, &control),
+            false => counterexample::markdown_at_length(example, explanation, &control),
         };
     }
     text

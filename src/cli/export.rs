@@ -3,10 +3,9 @@
 use super::explain::named;
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging};
-use crate::audit;
+use crate::audit::{self, Example, Examples};
 use crate::checkers::{Level, Options};
 use crate::control::Control;
-use crate::counterexample;
 use crate::export::{EXPORTERS, ExportKind, compose, export};
 use anyhow::Context;
 
@@ -29,13 +28,8 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let mut findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
-    let example = audit::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(
-        &history,
-        &findings,
-        violation,
-        &counterexample::simpler_ones(&history, &findings.violations),
-    );
+    let Example { counterexample: example, explanation, .. } =
+        Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let options = arguments.drawing.options(&history);
     let picture = compose(&example, &explanation, &history, &options);
     if kind == ExportKind::Png {

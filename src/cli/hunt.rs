@@ -4,10 +4,9 @@ use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{Output, Paint};
 use super::workload::WorkloadArguments;
 use super::{ExitCode, MINIMIZING, complain, disagreements};
-use crate::audit;
+use crate::audit::{Example, Examples};
 use crate::checkers::{Level, Verdict};
 use crate::control::Control;
-use crate::counterexample::{self, title};
 use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
 use crate::files;
@@ -122,17 +121,13 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         complain("the level is violated, but no single violation is listed");
         return Ok(());
     };
-    out.text(&format!("\n{}  {}\n", violation.id, title(history, violation)));
-    let example = audit::minimize(history, violation, &Control::new().with_time_limit(MINIMIZING));
+    let Example { violation, counterexample, explanation } =
+        &Examples::new(history, findings).of(violation, &Control::new().with_time_limit(MINIMIZING));
+    out.text(&format!("\n{}  {}\n", violation.id, explanation.title));
     let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
-        example: &example,
-        explanation: &counterexample::explain(&example).within(
-            history,
-            findings,
-            violation,
-            &counterexample::simpler_ones(history, &findings.violations),
-        ),
+        example: counterexample,
+        explanation,
         violation,
         whole: history,
         findings,

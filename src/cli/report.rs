@@ -5,10 +5,9 @@ use super::explain::named;
 use super::output::{self, Output};
 use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
-use crate::audit;
+use crate::audit::{Example, Examples};
 use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
-use crate::counterexample;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::hunt::simplest_violation;
@@ -44,17 +43,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
             None => return Ok(nothing_to_report(arguments, &findings)),
         },
     };
-    let example = audit::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(
-        &history,
-        &findings,
-        violation,
-        &counterexample::simpler_ones(&history, &findings.violations),
-    );
+    let Example { violation, counterexample: example, explanation } =
+        &Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let options = arguments.drawing.options(&history);
     let brief = Brief {
-        example: &example,
-        explanation: &explanation,
+        example,
+        explanation,
         violation,
         whole: &history,
         findings: &findings,

@@ -32,13 +32,13 @@ pub use axioms::Quotation;
 pub use case_tree::{CaseNode, CaseTree, Question, Supposition};
 pub use cases::case_tree;
 pub use claim::{Claim, Sight, claim};
-pub use consequences::simpler_ones;
+pub use consequences::{listed_as, simpler_ones};
 pub use explain::{edge_reason, explain, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, find_next, groups, next_independent};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
-pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly, whole};
+pub use minimize::{Minimizer, minimize, minimize_at, minimize_observed, minimize_quickly, whole};
 pub use reasons::EdgeReason;
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::signature;
@@ -146,16 +146,21 @@ impl Counterexample {
 
     /// The writes that reads with several possible writers may have returned.
     fn writes_of_cases(&self) -> Vec<OperationId> {
-        let history = &self.history;
         let of_read = |part: &Proof| {
             let Proof::Writers { read, cases } = part else { return Vec::new() };
-            let written = Operation { kind: OperationKind::Write, ..history.operation(*read) };
-            let writers = cases.iter().map(|(writer, _)| *writer).filter(|writer| !writer.is_initial());
-            let writes = writers.flat_map(|writer| history.operations_of(writer));
-            writes.filter(|&o| history.operation(o) == written).collect()
+            let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
+            writes_of_value(&self.history, *read, &writers)
         };
         self.violation.proof.parts().into_iter().flat_map(of_read).collect()
     }
+}
+
+/// The writes of these transactions that wrote what an operation read.
+fn writes_of_value(history: &History, read: OperationId, writers: &[TransactionId]) -> Vec<OperationId> {
+    let written = Operation { kind: OperationKind::Write, ..history.operation(read) };
+    let writers = writers.iter().filter(|writer| !writer.is_initial());
+    let writes = writers.flat_map(|&writer| history.operations_of(writer));
+    writes.filter(|&o| history.operation(o) == written).collect()
 }
 
 /// The argument for one counterexample.

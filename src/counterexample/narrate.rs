@@ -2,7 +2,7 @@
 //!
 //! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
 
-use super::{Counterexample, Explanation, Step, StepRole, edges_to_draw, sentences};
+use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
 use crate::checkers::Proof;
 use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
@@ -22,6 +22,7 @@ pub fn from(step: &Step) -> String {
     let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
     let rests_on: Vec<String> = match step.role {
         StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
+        StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => found_at.into_iter().collect(),
         // The text of a contradiction of edges names the steps.
         StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
         StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
@@ -76,7 +77,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     if let Some(rest) = untold_edges(example) {
         let _ = writeln!(out, "{rest}");
     }
-    let _ = writeln!(out, "\nPattern: {}", explanation.codes);
+    let _ = writeln!(out, "\nIn the literature: {}", explanation.codes);
     out
 }
 
@@ -111,7 +112,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     if let Some(rest) = untold_edges(example) {
         let _ = writeln!(out, "\n{}", escape(&rest));
     }
-    let _ = writeln!(out, "\nPattern: {}", escape(&explanation.codes));
+    let _ = writeln!(out, "\nIn the literature: {}", escape(&explanation.codes));
     out
 }
 

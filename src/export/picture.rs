@@ -132,7 +132,7 @@ pub fn compose(
     let mut facts = explanation.facts();
     facts.retain(|line| Some(line) != listed.as_ref());
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
-    footer.insert(0, format!("also called {}", printable(&explanation.codes)));
+    footer.insert(0, format!("in the literature: {}", printable(&explanation.codes)));
     let version = footer.pop();
     footer.extend(says_no_outcome.then(|| committed.to_owned()));
     let n_drawn = diagram.cards.iter().filter(|card| !card.transaction.is_initial()).count();

@@ -267,21 +267,23 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
         Line::Instance { entry, depth } => {
             let Some(entry) = catalogue.entries.get(*entry) else { return };
             let selected = document.selected == Some(entry.id);
-            let colour = match (selected, entry.simpler.is_some()) {
+            let drawn = document.drawn.get(&entry.id);
+            let simpler = drawn.map(|drawn| drawn.shown).filter(|shown| *shown != entry.id).or(entry.simpler);
+            let (label, size) = drawn.map_or((&entry.label, entry.size), |drawn| (&drawn.label, drawn.size));
+            let colour = match (selected, simpler.is_some()) {
                 (true, _) => palette.strong,
                 (false, true) => palette.weak,
                 (false, false) => palette.text,
             };
-            let end = match (entry.size, entry.may_shrink) {
+            let end = match (size, drawn.is_none() && entry.size > 1) {
                 (1, _) => "1 txn".to_owned(),
                 (n, true) => format!("≤ {n} txns"),
                 (n, false) => format!("{n} txns"),
             };
             let indent = *depth as f32 * 14.0;
-            let row = Row { text: &entry.label, end, indent, colour, size: style::BODY, selected, triangle: None };
+            let row = Row { text: label, end, indent, colour, size: style::BODY, selected, triangle: None };
             let response = row.ui(ui, false);
-            let note =
-                entry.simpler.map(|simpler| format!("\nContains {simpler}, which explains it")).unwrap_or_default();
+            let note = simpler.map(|simpler| format!("\nContains {simpler}, which explains it")).unwrap_or_default();
             if document.notes.get(&entry.identity).is_some_and(|note| note.bookmarked) {
                 // A small flag in the margin.
                 let at = response.rect.left_center() + vec2(indent + 5.0, 0.0);
@@ -302,7 +304,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             }
             response.context_menu(|ui| only_ui(ui, document, entry, requests));
             let hint = "\nRight click: only those with its pattern, key or sessions";
-            if response.on_hover_text(format!("{} {}{note}{own}{hint}", entry.id, entry.label)).clicked() {
+            if response.on_hover_text(format!("{} {label}{note}{own}{hint}", entry.id)).clicked() {
                 requests.push(Request::Select(entry.id));
             }
         }

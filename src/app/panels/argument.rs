@@ -100,6 +100,9 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     let example = &argument.counterexample;
     style::bold(ui, &argument.explanation.title, style::TITLE, palette.strong);
     ui.label(RichText::new(&argument.explanation.summary).color(palette.text));
+    if argument.shown != argument.id {
+        style::note(ui, format!("Shown as {}, which {} contains.", argument.shown, argument.id));
+    }
     for fact in argument.explanation.facts() {
         style::note(ui, fact);
     }
@@ -107,7 +110,7 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
         [] => String::new(),
         also => format!(", also known as {}", also.join(", ")),
     };
-    style::note(ui, format!("{}{also}", argument.explanation.codes));
+    style::note(ui, format!("In the literature: {}{also}", argument.explanation.codes));
     ui.add_space(GAP);
 }
 

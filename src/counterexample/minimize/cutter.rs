@@ -67,7 +67,7 @@ pub(super) struct Cutter<'a> {
     pub(super) original: &'a Violation,
     pub(super) level: Level,
     pub(super) control: &'a Control,
-    pub(super) resolution: Resolution,
+    pub(super) resolution: &'a Resolution,
     /// The operations the violation is about, ascending.
     pub(super) involved: Vec<OperationId>,
     /// What must survive.
@@ -75,33 +75,47 @@ pub(super) struct Cutter<'a> {
     /// Reads that are separate anomalies are not left out: the pattern of the violation rests on them.
     pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
-    pub(super) promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
+    pub(super) promoted_by: &'a FxHashMap<TransactionId, (TransactionId, OperationId)>,
     /// By key and element of a list: its appends, where there are several.
+    repeated: &'a Repeated,
+}
+
+/// What all counterexamples of a history need to know of it: minimizes any number of its violations.
+pub struct Minimizer<'a> {
+    pub(super) history: &'a History,
+    resolution: Resolution,
+    promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
     repeated: Repeated,
+}
+
+impl<'a> Minimizer<'a> {
+    /// Prepares for the violations of `history`. O(operations), once.
+    pub fn new(history: &'a History, control: &Control) -> Result<Minimizer<'a>, Interrupt> {
+        let resolution = relations::resolve(history, control)?;
+        let promoted_by = promotions(history, &resolution);
+        Ok(Minimizer { history, resolution, promoted_by, repeated: relations::repeated_appends(history) })
+    }
 }
 
 impl<'a> Cutter<'a> {
     pub(super) fn new(
-        history: &'a History,
+        minimizer: &'a Minimizer<'a>,
         original: &'a Violation,
         level: Level,
         control: &'a Control,
-    ) -> Result<Cutter<'a>, Interrupt> {
-        let resolution = relations::resolve(history, control)?;
-        let involved = involved_operations(original);
-        let promoted_by = promotions(history, &resolution);
-        Ok(Cutter {
-            history,
+    ) -> Cutter<'a> {
+        Cutter {
+            history: minimizer.history,
             original,
             level,
             control,
-            resolution,
-            involved,
+            resolution: &minimizer.resolution,
+            involved: involved_operations(original),
             wanted: Wanted::of(original),
             wrong_reads_stay: false,
-            promoted_by,
-            repeated: relations::repeated_appends(history),
-        })
+            promoted_by: &minimizer.promoted_by,
+            repeated: &minimizer.repeated,
+        }
     }
 
     /// Whether it is part of ⊥, not a transaction of its own.

@@ -38,6 +38,7 @@ use super::{Counterexample, Minimality, Shows};
 use crate::checkers::{Level, Pattern, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
+pub use cutter::Minimizer;
 use cutter::{Cutter, Found};
 use std::time::Duration;
 
@@ -77,8 +78,7 @@ pub fn minimize_observed(
     control: &Control,
     observe: &mut dyn FnMut(Counterexample),
 ) -> Counterexample {
-    let level = violation.levels.weakest().unwrap_or(Level::Serializability);
-    at_level(history, violation, level, control, observe)
+    at_level(history, violation, weakest(violation), control, observe)
 }
 
 fn at_level(
@@ -88,14 +88,36 @@ fn at_level(
     control: &Control,
     observe: &mut dyn FnMut(Counterexample),
 ) -> Counterexample {
-    let cutter = match Cutter::new(history, violation, level, control) {
-        Ok(cutter) => cutter,
-        Err(interrupt) => return first::uncut(history, violation, level, interrupt),
-    };
-    let Some(cause) = cutter.cause() else { return cutter.minimize(observe) };
-    let level = cause.levels.weakest().filter(|_| violation.levels.weakest() == Some(level)).unwrap_or(level);
-    let as_cause = |example: Counterexample| Counterexample { shows: example.shows.of_cause(), ..example };
-    as_cause(at_level(history, &cause, level, control, &mut |example| observe(as_cause(example))))
+    match Minimizer::new(history, control) {
+        Ok(minimizer) => minimizer.at_level(violation, level, control, observe),
+        Err(interrupt) => first::uncut(history, violation, level, interrupt),
+    }
+}
+
+impl Minimizer<'_> {
+    /// [`minimize`] without what it costs once per history.
+    pub fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
+        self.at_level(violation, weakest(violation), control, &mut |_| {})
+    }
+
+    fn at_level(
+        &self,
+        violation: &Violation,
+        level: Level,
+        control: &Control,
+        observe: &mut dyn FnMut(Counterexample),
+    ) -> Counterexample {
+        let cutter = Cutter::new(self, violation, level, control);
+        let Some(cause) = cutter.cause() else { return cutter.minimize(observe) };
+        let level = cause.levels.weakest().filter(|_| violation.levels.weakest() == Some(level)).unwrap_or(level);
+        let as_cause = |example: Counterexample| Counterexample { shows: example.shows.of_cause(), ..example };
+        as_cause(self.at_level(&cause, level, control, &mut |example| observe(as_cause(example))))
+    }
+}
+
+/// The level to which a violation is a counterexample.
+fn weakest(violation: &Violation) -> Level {
+    violation.levels.weakest().unwrap_or(Level::Serializability)
 }
 
 /// What else trying to remove parts has shown.

@@ -40,18 +40,9 @@ impl Explanation {
             });
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
-        let listed = summary(whole, violation);
-        self.contains = match self.shows {
-            Shows::Chosen => None,
-            Shows::Cause if is_same(&listed, &self.summary) => {
-                Some(format!("Shown is the simplest form of {}.", violation.id))
-            }
-            Shows::Cause => Some(format!("Found among the transactions of {} in IsoScope's list.", violation.id)),
-            Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
-            Shows::AnotherInstance => {
-                Some(format!("Found among the transactions of {} in IsoScope's list.", violation.id))
-            }
-        };
+        // What the list has no entry of its own for.
+        self.contains = (self.shows == Shows::Cause)
+            .then(|| format!("Found among the transactions of {} in IsoScope's list.", violation.id));
         if self.contains.is_some() {
             return self.under(whole, findings, violation);
         }
@@ -174,7 +165,8 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
-/// weakest that are broken, and those that are open.
+/// weakest that are broken, and those that are open. Cut isolation, which few know, is named only where it is broken,
+/// and with its meaning.
 fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
         verdicts.iter().filter(|(_, verdict)| wanted(verdict)).map(|&(level, _)| level).collect()
@@ -186,6 +178,7 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
         .iter()
         .copied()
         .filter(|&level| !held.iter().any(|&other| other != level && other.implies(level)))
+        .filter(|level| !level.is_of_reads())
         .collect();
     let weakest: Vec<Level> = broken
         .iter()
@@ -200,8 +193,12 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {
         let names: Vec<String> = match levels.as_slice() {
+            // What its meaning adds is that of the levels that are forbidden.
+            [Level::ReadCommitted] if what == "allowed by" => vec![Level::ReadCommitted.spoken()],
             [level] => vec![glossed(*level)],
-            several => several.iter().map(|level| level.spoken()).collect(),
+            several => {
+                several.iter().map(|&level| if level.is_of_reads() { glossed(level) } else { level.spoken() }).collect()
+            }
         };
         let separator = if more.is_empty() { " and " } else { ", " };
         format!("{what} {}{more}", names.join(separator))

@@ -4,6 +4,7 @@ use super::Teller;
 use crate::checkers::{Proof, Supposed};
 use crate::counterexample::late_writers::{self, Case, Late};
 use crate::counterexample::statement::{Statement, Step, StepRole};
+use crate::counterexample::writes_of_value;
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 
@@ -94,8 +95,10 @@ impl Teller<'_> {
             }
             Proof::Writers { read, cases } => {
                 let read = *read;
-                let writers = cases.iter().map(|(writer, _)| *writer).collect();
-                self.say(StepRole::Supposed, Statement::OpenWriter { read, writers }, vec![read]);
+                let writers: Vec<TransactionId> = cases.iter().map(|(writer, _)| *writer).collect();
+                let mut operations = self.writes_read_by(read, &writers);
+                operations.push(read);
+                self.say(StepRole::Supposed, Statement::OpenWriter { read, writers }, operations);
                 let (cases, late) = late_writers::divided(&self.violation.edges, read, cases);
                 self.tell_late(&late);
                 answers = cases.into_iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
@@ -124,6 +127,12 @@ impl Teller<'_> {
         for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
             stack.push(task(What::Answer(supposed, self.told.clone(), proof), inner(label, place + 1)));
         }
+    }
+
+    /// The writes of these transactions that may have been read; none where they are too many to give their places.
+    fn writes_read_by(&self, read: OperationId, writers: &[TransactionId]) -> Vec<OperationId> {
+        const MOST: usize = 4;
+        if writers.len() > MOST { Vec::new() } else { writes_of_value(self.words.history, read, writers) }
     }
 
     /// That these possible writers began too late.
