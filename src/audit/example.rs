@@ -83,7 +83,7 @@ impl<'a> Examples<'a> {
         let violations = &self.findings.violations;
         let place = violations.iter().position(|listed| listed.id == violation.id);
         let simpler = place.and_then(|place| *self.simpler.get(place)?);
-        let same = || listed_as(self.history, violations, example);
+        let same = || listed_as(self.history, violations, violation, example);
         let instead = simpler.or_else(|| same().map(|other| self.simpler[other].unwrap_or(other)));
         instead.filter(|other| Some(*other) != place).map(|other| &violations[other])
     }

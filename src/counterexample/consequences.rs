@@ -19,8 +19,6 @@ struct Extent {
     /// The orders of two transactions that reads force.
     forced: Vec<(TransactionId, TransactionId)>,
     is_wrong_read: bool,
-    /// Whether lists contradict each other or themselves.
-    is_of_lists: bool,
 }
 
 impl Extent {
@@ -29,12 +27,10 @@ impl Extent {
         let mut reads = involved_operations(violation);
         reads.retain(|o| history.operation(*o).kind == OperationKind::Read);
         let causes = groups::causes(history, violation).into_iter().filter(|cause| !matches!(cause, Cause::Listed(..)));
-        let pattern = violation.id.pattern;
-        let (weakest, is_wrong_read) = (violation.levels.weakest(), pattern.is_wrong_read());
-        let is_of_lists = is_wrong_read && pattern.is_of_lists();
+        let (weakest, is_wrong_read) = (violation.levels.weakest(), violation.id.pattern.is_wrong_read());
         let is_forced = |edge: &&Edge| matches!(edge.because, Reason::Visible { .. });
         let forced = violation.edges.iter().filter(is_forced).map(|edge| (edge.from, edge.to)).collect();
-        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read, is_of_lists }
+        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
     }
 
     /// What a contained violation shares with this one: at least one of these.
@@ -52,8 +48,6 @@ impl Extent {
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
-        // Lists that contradict each other are enough: who appended what is not part of it.
-        let has_lists = || simpler.is_of_lists && !self.is_wrong_read && has_reads();
         let has_cause = || simpler.causes.iter().any(|cause| self.causes.contains(cause));
         let is_part =
             || is_within(&simpler.transactions, &self.transactions) && (has_same || has_cause() || has_reads());
@@ -61,7 +55,7 @@ impl Extent {
             [alone] => self.forced.len() > 1 && self.forced.contains(alone),
             _ => false,
         };
-        simpler.weakest <= self.weakest && (is_part() || has_lists() || is_refuted())
+        simpler.weakest <= self.weakest && (is_part() || is_refuted())
     }
 }
 
@@ -113,19 +107,29 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
     simpler
 }
 
-/// The place in a list of the violation that a counterexample shows: one of the same pattern and level that rests on the
-/// same reads, or has the same root cause. O(size of the violations).
-pub fn listed_as(history: &History, violations: &[Violation], example: &Counterexample) -> Option<usize> {
+/// The place in a list of the violation that a counterexample of `chosen` shows: one of the same pattern and level that
+/// rests on the same reads or has the same root cause, else one that rests on reads of `chosen`. O(size of the
+/// violations).
+pub fn listed_as(
+    history: &History,
+    violations: &[Violation],
+    chosen: &Violation,
+    example: &Counterexample,
+) -> Option<usize> {
     let shown = translate_back(&example.violation, &example.renaming)?;
-    let extent = Extent::of(history, &shown);
+    let (extent, whole) = (Extent::of(history, &shown), Extent::of(history, chosen));
     let is_same = |other: &Extent| {
         !extent.reads.is_empty() && extent.reads == other.reads
             || extent.causes.iter().any(|cause| other.causes.contains(cause))
     };
-    violations.iter().position(|listed| {
-        let is_alike = listed.id.pattern == shown.id.pattern && listed.levels.weakest() == extent.weakest;
-        is_alike && is_same(&Extent::of(history, listed))
-    })
+    let is_part = |other: &Extent| !other.reads.is_empty() && is_within(&other.reads, &whole.reads);
+    let alike = || {
+        let is_alike = |v: &Violation| v.id.pattern == shown.id.pattern && v.levels.weakest() == extent.weakest;
+        let listed = violations.iter().enumerate().filter(move |(_, v)| v.id != chosen.id && is_alike(v));
+        listed.map(|(place, v)| (place, Extent::of(history, v)))
+    };
+    let same = alike().find(|(_, other)| is_same(other));
+    same.or_else(|| alike().find(|(_, other)| is_part(other))).map(|(place, _)| place)
 }
 
 #[cfg(test)]
