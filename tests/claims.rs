@@ -6,11 +6,12 @@ mod common;
 use common::mixed::{self, Mix};
 use common::random::{Shape, for_histories, for_seeds};
 use common::{corpus, examine, repository};
-use isoscope::checkers::{Pattern, Violation};
+use isoscope::checkers::{Level, Pattern, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Claim, Sight};
 use isoscope::formats;
 use isoscope::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
+use isoscope::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -107,6 +108,12 @@ impl Facts<'_> {
         after
     }
 
+    /// Whether a transaction read what another one wrote.
+    fn reads_from(&self, reader: TransactionId, writer: TransactionId) -> bool {
+        let mut all = self.history.operations_of(reader);
+        all.any(|o| self.operation(o).kind == OperationKind::Read && self.may_read(o, writer))
+    }
+
     /// Whether a value of a key was written by several transactions, or is initial as well.
     fn repeats(&self) -> bool {
         let may_be_initial = |key: &KeyId, value: &Value| self.history.may_be_initial(*key, *value);
@@ -177,6 +184,16 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                 facts.writes(t, *key) && history.operations_of(t).any(read)
             };
             expect(!readers.is_empty() && readers.iter().all(took), "one of them did not read and write it")
+        }
+        Claim::Overlap { key, writers, .. } => {
+            let [first, second] = *writers;
+            expect(first != second, "it is one transaction")?;
+            expect(writers.iter().all(|&t| facts.writes(t, *key)), "one of them did not write the key")?;
+            expect(violation.levels.weakest() == Some(Level::SnapshotIsolation), "a weaker level is violated")?;
+            // Writers of the same key one after the other would leave nothing wrong.
+            let missed = violation.edges.iter().any(|edge| edge.relation == Relation::AntiDependency);
+            expect(missed, "no read says that one started before the other committed")?;
+            expect(facts.repeats() || !facts.reads_from(second, first), "the second one read from the first")
         }
         Claim::MissedEachOther { missed } | Claim::ReadersDisagree { missed } => {
             let [a, b] = missed.map(|e| &violation.edges[e]);

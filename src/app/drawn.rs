@@ -31,6 +31,8 @@ static DRAWN: Task<(Arc<Catalogue>, AllDrawn)> = Task {
         let Some(document) = &mut app.state.document else { return };
         if document.catalogue.as_ref().is_some_and(|current| Arc::ptr_eq(current, &of)) {
             document.drawn.extend(drawn);
+            let others = document.drawn.iter().filter(|(id, drawn)| **id != drawn.shown);
+            document.tree.shown_as(&others.map(|(id, drawn)| (*id, drawn.shown)).collect());
         }
     })
 };

@@ -150,7 +150,7 @@ const ROWS: [LevelRow; 9] = [
         implies: &[PrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
         witness: WitnessKind::Snapshots, turn: Some(4), spreads: true,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
-        promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap" },
+        promise: "each transaction reads the newest versions committed before it started, those of its session included, and two writers of one key may not overlap" },
     LevelRow { level: Serializability, code: "SER", long_name: "serializability", also: &[], adya: None, elle: Some("strong-session-serializable"),
         implies: &[SnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true,

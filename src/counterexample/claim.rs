@@ -5,7 +5,7 @@
 //! alone, without what the read itself forces. Otherwise several reads contradict together, and the claim says that.
 
 use super::{MOST_TOLD, involved_operations};
-use crate::checkers::{Pattern, Proof, Violation};
+use crate::checkers::{Level, Pattern, Proof, Violation};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write, list_from_outside, value_from_outside};
 
@@ -60,6 +60,15 @@ pub enum Claim {
         writer: TransactionId,
         /// The transactions that read it and wrote the key.
         readers: Vec<TransactionId>,
+    },
+    /// Two writers of a key overlapped: the second started before the first had committed.
+    Overlap {
+        /// The key.
+        key: KeyId,
+        /// Its writers, in the order of their versions.
+        writers: [TransactionId; 2],
+        /// Whether their versions could also be in the other order, which contradicts as well.
+        is_open: bool,
     },
     /// Two readers saw one of two writes each, and not the other one.
     ReadersDisagree {
@@ -123,7 +132,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
         Pattern::LongFork | Pattern::WriteSkew => two_missed(violation, cycle),
         _ => None,
     };
-    if let Some(named) = named {
+    if let Some(named) = named.or_else(|| overlap(violation, &edges)) {
         return named;
     }
     let is_open = |edge: &Edge| is_forced(edge) && !is_known(history, edge);
@@ -137,6 +146,21 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
             stale.unwrap_or(Claim::TwoReads { forced })
         }
     }
+}
+
+/// The writers of a cycle of snapshot isolation with one edge between writers of a key: by the rest of the cycle the
+/// second of them started before the first committed.
+fn overlap(violation: &Violation, edges: &[(EdgeIndex, &Edge)]) -> Option<Claim> {
+    let mut of_writers = edges.iter().filter(|(_, edge)| edge.relation == Relation::WriteWrite);
+    let (&(_, edge), None) = (of_writers.next()?, of_writers.next()) else { return None };
+    let is_snapshots = violation.levels.weakest() == Some(Level::SnapshotIsolation);
+    let is_open = match edge.because {
+        Reason::Conflict { .. } => true,
+        Reason::Listed { .. } | Reason::Visible { .. } => false,
+        _ => return None,
+    };
+    let writers = [edge.from, edge.to];
+    edge.key.filter(|_| is_snapshots).map(|key| Claim::Overlap { key, writers, is_open })
 }
 
 /// Whether an edge is there only because a read returned what it returned, at RC, RA or TCC.

@@ -140,6 +140,8 @@ pub enum Statement {
     Cycle {
         /// The edges, each with the number of the step that states it, from 1.
         edges: Vec<(EdgeIndex, Option<usize>)>,
+        /// The number of the step that says what the level promises, from 1.
+        rule: Option<usize>,
     },
     /// These reads are wrong in a way that every order contradicts.
     WrongReads {

@@ -125,9 +125,6 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         let place = steps.iter().position(observed).or(first);
         let place = place.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
         let Some(place) = place else { continue };
-        if steps[place].role == StepRole::Supposed {
-            arrow.label = format!("if {}", arrow.label);
-        }
         // An edge that another case concludes as well has a line there.
         let is_again = |step: &Step| {
             let drawn = &edges[arrow.edge];
@@ -141,6 +138,10 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         let others = if is_first_case { 0..0 } else { place + 1..steps.len() };
         let again = others.filter(|&later| is_again(&steps[later]));
         arrow.numbers = std::iter::once(place).chain(again).map(|place| place + 1).collect();
+        // What each case concludes holds in any case.
+        if !steps[place].case.is_empty() && (arrow.numbers.len() == 1 || steps[place].role == StepRole::Supposed) {
+            arrow.label = format!("if {}", arrow.label);
+        }
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
         let is_supposed = alternatives.iter().any(|alternative| alternative.edge == arrow.edge);

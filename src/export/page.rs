@@ -175,7 +175,7 @@ impl Writer {
             x = self.legend_text(x, "heavy: the contradiction, thin: evidence", false, Role::Legend) + 16.0;
         }
         if picture.diagram.arrows.iter().any(|arrow| arrow.label.starts_with("if ")) {
-            x = self.legend_text(x, "if: supposed in a case", false, Role::Legend) + 16.0;
+            x = self.legend_text(x, "if: in a case only", false, Role::Legend) + 16.0;
         }
         if let Some(arrow) = has(Emphasis::Rejected) {
             self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, arrow.relation, Emphasis::Rejected);

@@ -182,7 +182,10 @@ fn sentence(text: &str) -> String {
 
 /// The requested levels in their order.
 fn ladder(example: &Counterexample) -> Option<String> {
-    let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| level.spoken()).collect();
+    // Of single operations on one key it is what strict serializability is.
+    let is_told = |level: Level| level != Level::Linearizability || example.level == level;
+    let levels = example.verdicts.iter().filter(|(level, _)| is_told(*level));
+    let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];
     let are_there = both.iter().all(|level| example.verdicts.iter().any(|(told, _)| told == level));
     let apart = if are_there { " (neither of the first two implies the other)" } else { "" };
@@ -209,6 +212,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
         let places = if unpacked { "; bytes of the unpacked file" } else { "" };
         footer.push(format!("{name} ({}{places})", counted(example.n_transactions_of_whole, "transaction")));
     }
+    footer.extend(by_position(example, whole));
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
     footer.extend(match case {
         Some(label) => Some(format!("drawn is case {label}")),
@@ -216,6 +220,13 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     });
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
+}
+
+/// "S2#3: transaction 3 of session 2", for the first that is named by its position.
+fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
+    let t = *example.renaming.transactions.iter().find(|&&t| whole.is_named_by_position(t))?;
+    let (name, session) = (whole.transaction_name(t), whole.session_name(whole.session_of(t)));
+    Some(printable(&format!("{name}: transaction {} of session {session}", whole.position_of(t) + 1)))
 }
 
 /// `1,000 transactions`.

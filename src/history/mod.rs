@@ -386,17 +386,26 @@ impl History {
 
     /// The same verbatim.
     fn display_name(&self, transaction: TransactionId) -> String {
-        let id = self.exact_transaction_name(transaction);
         if transaction.is_initial() {
             return "initial state".to_owned();
         }
-        let (session, position) =
-            (self.exact_session_name(self.session_of(transaction)), self.position_of(transaction));
-        // If only some transactions have names, the others' ids are kept like names.
-        match id == names::positional_id(&session, position) {
-            true => names::positional_name(&session, position),
-            false => id,
+        match self.is_named_by_position(transaction) {
+            true => {
+                let session = self.exact_session_name(self.session_of(transaction));
+                names::positional_name(&session, self.position_of(transaction))
+            }
+            false => self.exact_transaction_name(transaction),
         }
+    }
+
+    /// Whether a transaction has no name in the file, so that its session and position name it. If only some have names,
+    /// the others' ids are kept like names.
+    pub fn is_named_by_position(&self, transaction: TransactionId) -> bool {
+        let position = || {
+            let session = self.exact_session_name(self.session_of(transaction));
+            names::positional_id(&session, self.position_of(transaction))
+        };
+        !transaction.is_initial() && self.exact_transaction_name(transaction) == position()
     }
 
     /// The id of a transaction in data, which may contain anything: like its name for people, but `4.1` by position,

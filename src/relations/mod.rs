@@ -125,7 +125,7 @@ impl Relation {
             Relation::SessionOrder => "ran earlier in the same session",
             Relation::WriteRead => "wrote what the other read",
             Relation::WriteWrite => "wrote the older version",
-            Relation::AntiDependency => "read a version older than the other wrote",
+            Relation::AntiDependency => "read a version older than the one that the other wrote",
             Relation::CausalOrder => "came before the other by sessions and reads, or is the initial state",
             Relation::CommitOrder => "would have to commit before the other",
             Relation::RealTime => "had ended before the other began",

@@ -64,6 +64,15 @@ pub enum ClaimKind {
         /// The transactions that read it and wrote the key.
         readers: Vec<usize>,
     },
+    /// Two writers of a key overlapped: the second started before the first had committed.
+    Overlap {
+        /// The key.
+        key: String,
+        /// Its writers, in the order of their versions.
+        writers: Vec<usize>,
+        /// Whether the other order of their versions is possible, which contradicts as well.
+        is_open: bool,
+    },
     /// Two readers saw one of two writes each, and not the other one.
     ReadersDisagree {
         /// What they missed.
@@ -112,7 +121,11 @@ impl ClaimEntry {
             ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => of_missed(missed),
             ClaimKind::AgainstTheClock { missed, .. } => of_missed(missed),
             ClaimKind::OverwrittenBefore { read, write } => vec![read, write],
-            ClaimKind::Observed | ClaimKind::LostWrite { .. } | ClaimKind::Ring { .. } | ClaimKind::Cases => Vec::new(),
+            ClaimKind::Observed
+            | ClaimKind::LostWrite { .. }
+            | ClaimKind::Overlap { .. }
+            | ClaimKind::Ring { .. }
+            | ClaimKind::Cases => Vec::new(),
         }
     }
 }
@@ -245,6 +258,11 @@ impl Claims<'_, '_> {
                 key: self.places.key(*key),
                 writer: self.places.of(*writer),
                 readers: self.transactions(readers),
+            },
+            Claim::Overlap { key, writers, is_open } => ClaimKind::Overlap {
+                key: self.places.key(*key),
+                writers: self.transactions(writers),
+                is_open: *is_open,
             },
             Claim::ReadersDisagree { missed } => ClaimKind::ReadersDisagree { missed: self.missed(missed) },
             Claim::MissedEachOther { missed } => ClaimKind::MissedEachOther { missed: self.missed(missed) },

@@ -28,6 +28,7 @@ pub(super) fn check(
             expect(scene.cycle()?.iter().all(holds), "it rests on more than sessions, reads and lists")
         }
         ClaimKind::LostWrite { key, writer, readers } => scene.lost_write(key, *writer, readers),
+        ClaimKind::Overlap { key, writers, is_open } => scene.overlap(key, writers, *is_open),
         ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => {
             let each_other = matches!(claim.says, ClaimKind::MissedEachOther { .. });
             scene.two_missed(missed, each_other)
@@ -269,6 +270,31 @@ impl Shown<'_> {
         };
         expect(!readers.is_empty(), "no transaction updated the key")?;
         readers.iter().try_for_each(|&reader| expect(took(reader)?, "one of them did not read and write it"))
+    }
+
+    /// Whether snapshot isolation is the weakest level broken, and the cycle has one edge between writers of the key,
+    /// whose rest leads from the start of the second to the commit of the first.
+    fn overlap(&self, key: &str, writers: &[usize], is_open: bool) -> Result<(), String> {
+        let levels = &self.violation.levels;
+        let is_weakest = levels.iter().any(|level| level == "SI") && levels.iter().all(|level| level != "PC");
+        expect(is_weakest, "snapshot isolation is not the weakest level broken")?;
+        let cycle = self.cycle()?;
+        let of_writers: Vec<&&EdgeEntry> = cycle.iter().filter(|edge| edge.kind == "WW").collect();
+        let [edge] = of_writers.as_slice() else { return Err("the cycle has several orders of writers".to_owned()) };
+        let is_it = writers == [edge.from, edge.to] && edge.key.as_deref() == Some(key);
+        expect(is_it, "the cycle orders other writers")?;
+        let (from, to) = (edge.from_operation, edge.to_operation);
+        for (place, index) in [(edge.from, from), (edge.to, to)] {
+            let index = index.ok_or("a write is not named")?;
+            let write = self.history.operation(operation(self.history, self.transactions, place, index)?);
+            let is_of_key =
+                write.kind == OperationKind::Write && self.history.key_names().get(write.key.index()) == key;
+            expect(is_of_key, "one of them did not write the key")?;
+        }
+        expect(is_open == matches!(edge.reason, ReasonEntry::Conflict { .. }), "the order of the two is not as open")?;
+        let missed = |edge: &&EdgeEntry| edge.kind == "RW";
+        let apart = cycle.iter().zip(cycle.iter().cycle().skip(1)).all(|(a, b)| !(missed(a) && missed(b)));
+        expect(apart, "two reads in a row missed a write")
     }
 
     /// Whether an edge of the cycle says that a reader missed a write.

@@ -238,7 +238,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let (depth, colour, size) = match branch {
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
-                Branch::Group(..) => (2, palette.weak, style::BODY),
+                Branch::Group(..) | Branch::Consequences(_) => (2, palette.weak, style::BODY),
                 Branch::AnomalyGroup(..) => (0, palette.strong, style::BODY),
                 Branch::HeapPattern(..) => (1, palette.text, style::BODY),
             };
@@ -259,6 +259,9 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                     format!("{}: {}\n{}{adya}", row.name, row.meaning, row.source)
                 }
                 Branch::Group(..) => "Instances with one root cause".to_owned(),
+                Branch::Consequences(_) => {
+                    "Each contains the anomaly that the arrow names, which is shown in its place".to_owned()
+                }
             };
             if response.on_hover_text(hover).clicked() {
                 requests.push(Request::Toggle(*branch));
@@ -275,10 +278,11 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 (false, true) => palette.weak,
                 (false, false) => palette.text,
             };
-            let end = match (size, drawn.is_none() && entry.size > 1) {
-                (1, _) => "1 txn".to_owned(),
-                (n, true) => format!("≤ {n} txns"),
-                (n, false) => format!("{n} txns"),
+            let end = match (simpler, size, drawn.is_none() && entry.size > 1) {
+                (Some(simpler), ..) => format!("→ {simpler}"),
+                (None, 1, _) => "1 txn".to_owned(),
+                (None, n, true) => format!("≤ {n} txns"),
+                (None, n, false) => format!("{n} txns"),
             };
             let indent = *depth as f32 * 14.0;
             let row = Row { text: label, end, indent, colour, size: style::BODY, selected, triangle: None };

@@ -7,7 +7,7 @@ use super::super::tasks::{Failure, Task};
 use super::{Branch, Catalogue, Entry, Line};
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::control::{Control, Interrupt};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Entries between two checks of the control.
@@ -26,6 +26,8 @@ pub struct Wanted {
     pub folded: BTreeSet<Branch>,
     /// Other lines that are open.
     pub opened: BTreeSet<Branch>,
+    /// Anomalies whose picture shows a simpler one, as far as the catalogue does not say it.
+    pub shown_as: BTreeMap<ViolationId, ViolationId>,
 }
 
 impl Wanted {
@@ -35,6 +37,11 @@ impl Wanted {
             Branch::Level(_) | Branch::HeapPattern(..) => !self.folded.contains(&branch),
             _ => self.opened.contains(&branch),
         }
+    }
+
+    /// The simpler anomaly that explains an entry.
+    pub fn simpler(&self, entry: &Entry) -> Option<ViolationId> {
+        self.shown_as.get(&entry.id).copied().or(entry.simpler)
     }
 
     /// Whether the filter uses what the user wrote about anomalies.
@@ -54,6 +61,8 @@ pub struct Made {
     pub lines: Vec<Line>,
     /// Indices of the entries that pass the filter, in the order of the list, open or not.
     pub order: Vec<usize>,
+    /// By position: whether a simpler anomaly explains it and the line above such instances is closed.
+    folded: Vec<bool>,
     /// By entry: its index in `order`, or [`NONE`].
     positions: Vec<u32>,
     /// By entry: its line, or [`NONE`].
@@ -99,12 +108,14 @@ impl Made {
         if is_similar {
             places = passing(&|term, entry| term.is_like(&entry.search, &entry.title, |word| own(entry, word)))?;
         }
-        let mut making = Making { wanted, catalogue: &catalogue, control, lines: Vec::new(), order: Vec::new() };
+        let mut making =
+            Making { wanted, catalogue: &catalogue, control, lines: Vec::new(), order: Vec::new(), folded: Vec::new() };
         match catalogue.groupings(wanted.by) {
             Some(groupings) => making.push_heaps(groupings, &places)?,
             None => making.push_levels(&places, terms.is_empty())?,
         }
-        let Making { lines, order, .. } = making;
+        let Making { lines, order, mut folded, .. } = making;
+        folded.resize(order.len(), false);
         let mut positions = vec![NONE; catalogue.entries.len()];
         order.iter().zip(0..).for_each(|(&entry, position)| positions[entry] = position);
         let mut line_of = vec![NONE; catalogue.entries.len()];
@@ -113,7 +124,7 @@ impl Made {
                 line_of[*entry] = place;
             }
         }
-        Ok(Made { catalogue: Some(catalogue), is_similar, lines, order, positions, line_of })
+        Ok(Made { catalogue: Some(catalogue), is_similar, lines, order, folded, positions, line_of })
     }
 
     /// The line of an instance, if it passes the filter and its branches are open. O(log entries).
@@ -131,6 +142,11 @@ impl Made {
         places.get(entry).filter(|place| **place != NONE).map(|place| *place as usize)
     }
 
+    /// Whether the instance at a position is one that a simpler anomaly explains, and folded away.
+    pub fn is_folded(&self, position: usize) -> bool {
+        self.folded.get(position).is_some_and(|folded| *folded)
+    }
+
     /// The instance at a position.
     pub fn at(&self, position: usize) -> Option<ViolationId> {
         let entry = *self.order.get(position)?;
@@ -145,6 +161,7 @@ struct Making<'a> {
     control: &'a Control,
     lines: Vec<Line>,
     order: Vec<usize>,
+    folded: Vec<bool>,
 }
 
 impl Making<'_> {
@@ -214,12 +231,15 @@ impl Making<'_> {
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
-        let mut sorted: Vec<usize> = places.to_vec();
-        sorted.sort_by_key(|place| (catalogue.entries[*place].simpler.is_some(), group_of(place)));
-        let groups: Vec<&[usize]> = sorted.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
+        let is_root = |place: &usize| self.wanted.simpler(&catalogue.entries[*place]).is_none();
+        let (mut roots, mut consequences): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| is_root(place));
+        roots.sort_by_key(group_of);
+        consequences.sort_by_key(group_of);
+        let groups: Vec<&[usize]> = roots.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
         for group in &groups {
             self.push_group(pattern, group, groups.len() > 1, in_sight);
         }
+        self.push_consequences(pattern, &consequences, in_sight);
         if in_sight && (places.len() as u64) < count {
             let listed = places.len() as u64;
             self.lines.push(Line::More { pattern, listed, counted: count });
@@ -240,6 +260,24 @@ impl Making<'_> {
             if in_sight && open {
                 self.lines.push(Line::Instance { entry, depth: if header { 3 } else { 2 } });
             }
+        }
+    }
+
+    fn push_consequences(&mut self, pattern: Pattern, places: &[usize], in_sight: bool) {
+        if places.is_empty() {
+            return;
+        }
+        let branch = Branch::Consequences(pattern);
+        let open = self.wanted.is_open(branch);
+        if in_sight {
+            let text = "explained by simpler anomalies".to_owned();
+            self.lines.push(Line::Branch { branch, text, count: places.len() as u64, open });
+        }
+        self.folded.resize(self.order.len(), false);
+        self.order.extend(places);
+        self.folded.resize(self.order.len(), !open);
+        if in_sight && open {
+            self.lines.extend(places.iter().map(|&entry| Line::Instance { entry, depth: 3 }));
         }
     }
 }

@@ -15,6 +15,7 @@ pub use made::{Made, Wanted};
 use super::grouping::GroupBy;
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::jobs;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A line that can be opened.
@@ -26,6 +27,8 @@ pub enum Branch {
     Pattern(Pattern),
     /// The instances of a pattern with one root cause.
     Group(Pattern, u32),
+    /// The instances of a pattern that a simpler anomaly explains.
+    Consequences(Pattern),
     /// All instances with one root cause, key, or set of sessions.
     AnomalyGroup(GroupBy, u32),
     /// Those of one pattern.
@@ -129,6 +132,12 @@ impl Tree {
         self.is_stale |= self.wanted.asks_for_notes();
     }
 
+    /// Notes which anomalies are shown as simpler ones, as far as the catalogue does not say it.
+    pub fn shown_as(&mut self, simpler: &BTreeMap<ViolationId, ViolationId>) {
+        self.is_stale |= self.wanted.shown_as != *simpler;
+        self.wanted.shown_as.clone_from(simpler);
+    }
+
     /// Notes that the catalogue has changed.
     pub fn catalogue_changed(&mut self) {
         self.is_stale = true;
@@ -158,7 +167,10 @@ impl Tree {
         }
         changed |= wanted.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
         changed |= wanted.opened.insert(Branch::Pattern(id.pattern));
-        changed |= wanted.opened.insert(Branch::Group(id.pattern, entry.group));
+        changed |= match wanted.simpler(entry).is_some() {
+            true => wanted.opened.insert(Branch::Consequences(id.pattern)),
+            false => wanted.opened.insert(Branch::Group(id.pattern, entry.group)),
+        };
         self.is_stale |= changed;
         self.follows = true;
     }
@@ -198,16 +210,23 @@ impl Tree {
     }
 
     /// The instance `step` positions after (before, if negative) the given one, wrapping around at the end of the list.
+    /// Those that a simpler anomaly explains are left out while they are folded.
     pub fn neighbour(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
         let n = self.made.order.len() as isize;
         if n == 0 {
             return None;
         }
-        let next = match id.and_then(|id| self.position(id)) {
+        let mut next = match id.and_then(|id| self.position(id)) {
             Some(at) => (at as isize + step).rem_euclid(n),
             None if step > 0 => 0,
             None => n - 1,
         };
+        for _ in 0..n {
+            if !self.made.is_folded(next as usize) {
+                break;
+            }
+            next = (next + step.signum()).rem_euclid(n);
+        }
         self.made.at(next as usize)
     }
 }

@@ -96,7 +96,8 @@ impl Words<'_> {
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
                 format!(
-                    "{from} and {to} both wrote {key}, so they may not overlap; {from} started before {to} committed: so {}",
+                    "{from} and {to} both wrote {key}, so they may not overlap; {from} started before {to} committed{}: so {}",
+                    self.in_time(edge.because.premises(), level),
                     order()
                 )
             }
@@ -109,11 +110,16 @@ impl Words<'_> {
                 let (reader, list) = (self.transaction(*reader), self.content(*read));
                 let (first, then) = (edge.from_operation, edge.to_operation);
                 match self.listed_element(*read, then) {
-                    true if self.is_listed_before(*read, first, then) => format!(
-                        "{reader} read {list}: {from} {} before {to} {}",
-                        self.wrote(first, edge.key),
-                        self.wrote(then, edge.key)
-                    ),
+                    true if self.is_listed_before(*read, first, then) => {
+                        let [first, then] = [first, then].map(|append| self.wrote(append, edge.key));
+                        let overlap = match moments(edge, level) {
+                            Some([_, Moment::Started(_)]) => {
+                                format!(", and writers of one key may not overlap: so {}", order())
+                            }
+                            _ => String::new(),
+                        };
+                        format!("{reader} read {list}: {from} {first} before {to} {then}{overlap}")
+                    }
                     true => {
                         let element = then.map(|append| self.value(append)).unwrap_or_default();
                         format!(

@@ -41,8 +41,9 @@ impl Explanation {
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
         // What the list has no entry of its own for.
-        self.contains = (self.shows == Shows::Cause)
-            .then(|| format!("Found among the transactions of {} in IsoScope's list.", violation.id));
+        self.contains = (self.shows == Shows::Cause).then(|| {
+            format!("Found among the transactions of {}, as IsoScope numbers the anomalies of this file.", violation.id)
+        });
         if self.contains.is_some() {
             return self.under(whole, findings, violation);
         }
@@ -52,12 +53,12 @@ impl Explanation {
             let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
             match summary(whole, simpler) {
                 same if is_same(&same, &self.summary) => {
-                    format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
+                    format!("One of several in this file with the same cause; {} comes first.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
-                    format!("Simpler, with the same cause ({} in IsoScope's list): {summary}", simpler.id)
+                    format!("Simpler, with the same cause ({} of this file): {summary}", simpler.id)
                 }
-                _ => format!("{} in IsoScope's list has the same cause and comes first.", simpler.id),
+                _ => format!("{} of this file has the same cause.", simpler.id),
             }
         });
         self.under(whole, findings, violation)
@@ -165,8 +166,8 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
-/// weakest that are broken, and those that are open. Cut isolation, which few know, is named only where it is broken,
-/// and with its meaning.
+/// weakest that are broken, and those that are open. Cut isolation, which few know, is named only where it is broken or
+/// all that holds, and with its meaning.
 fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let with = |wanted: fn(&Verdict) -> bool| -> Vec<Level> {
         verdicts.iter().filter(|(_, verdict)| wanted(verdict)).map(|&(level, _)| level).collect()
@@ -174,12 +175,14 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
     let broken = with(|verdict| matches!(verdict, Verdict::Violated));
     let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
-    let strongest: Vec<Level> = held
+    let mut strongest: Vec<Level> = held
         .iter()
         .copied()
         .filter(|&level| !held.iter().any(|&other| other != level && other.implies(level)))
-        .filter(|level| !level.is_of_reads())
         .collect();
+    if strongest.iter().any(|level| !level.is_of_reads()) {
+        strongest.retain(|level| !level.is_of_reads());
+    }
     let weakest: Vec<Level> = broken
         .iter()
         .copied()
@@ -237,6 +240,12 @@ fn rests_on_program_order(violation: &Violation) -> bool {
     is_of_own_writes || violation.edges.iter().any(is_after_a_read)
 }
 
+/// Whether the argument may use which transaction of a session came first.
+fn rests_on_sessions(violation: &Violation) -> bool {
+    let is_simple = matches!(violation.proof, Proof::Read | Proof::Reads { .. } | Proof::Cycle(_));
+    !is_simple || violation.edges.iter().any(|edge| edge.relation == Relation::SessionOrder && !edge.from.is_initial())
+}
+
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
@@ -259,6 +268,10 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
     let order = match example.level {
         _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
         Level::CutIsolation => "the order within a transaction counts, the order of lines across sessions does not",
+        _ if !is_timed && !rests_on_sessions(violation) && rests_on_program_order(violation) => {
+            "the order within a transaction counts, the order of lines across sessions does not"
+        }
+        _ if !is_timed && !rests_on_sessions(violation) => "the order of lines across transactions does not count",
         _ if is_timed => "the order within a session counts",
         _ if rests_on_program_order(violation) => {
             "the order within a transaction and within a session counts, the order of lines across sessions does not"
@@ -300,6 +313,10 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     }
     let is_ruled_out =
         matches!(violation.id.pattern, Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder);
+    // Readers take a zero for an initial value.
+    let zero = |edge: &&Edge| edge.because == Reason::Reads && !edge.from.is_initial();
+    let mut written = violation.edges.iter().filter(zero).filter_map(|edge| edge.to_operation);
+    let is_ruled_out = is_ruled_out || written.any(|o| history.value_name(history.operation(o).value) == "0");
     let matters = !read.is_empty() || is_ruled_out;
     let of_registers = history.lists().is_empty();
     match usual.filter(|_| matters) {

@@ -89,6 +89,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             "A transaction appended after an element that it had not seen"
         }
         Claim::LostWrite { readers, .. } if overlap(violation, readers).is_some() => "Two writers of a key overlapped",
+        Claim::Overlap { .. } => "Two writers of a key overlapped",
         Claim::LostWrite { .. } => "One of two updates was lost",
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
         Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
@@ -154,6 +155,7 @@ impl Speaker<'_> {
                 _ => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
             },
             Claim::LostWrite { key, writer, readers } => self.lost_write(*key, *writer, readers),
+            Claim::Overlap { key, writers, is_open } => self.overlap(*key, *writers, *is_open),
             Claim::ReadersDisagree { missed: [a, b] } => self.readers_disagree(*a, *b),
             Claim::MissedEachOther { missed } => {
                 let clauses = missed.map(|e| self.missed(e));
@@ -228,7 +230,8 @@ impl Speaker<'_> {
                 format!("{reader} depends on {writer}, which {new}, but {reader} read the older {stale}.")
             }
             Sight::Order => {
-                format!("{reader} read {stale}, although {writer}, which {new}, a newer version, came before it.")
+                let comma = if version.is_empty() { "" } else { "," };
+                format!("{reader} read {stale}{comma} although {writer} came before it and {new}, which is newer.")
             }
         }
     }
@@ -295,6 +298,18 @@ impl Speaker<'_> {
                 let names: Vec<String> = several.iter().map(|&t| self.transaction(t)).collect();
                 format!("{} read {version} and each overwrote it: only one update can survive.", Words::list(&names))
             }
+        }
+    }
+
+    /// "T1 and T2 both wrote key 4, T1 first, but T2 started before T1 committed."
+    fn overlap(&self, key: KeyId, writers: [TransactionId; 2], is_open: bool) -> String {
+        let history = self.words.history;
+        let did = if history.lists().is_list(key) { "appended to" } else { "wrote" };
+        let [first, second] = writers.map(|t| self.transaction(t));
+        let both = format!("{first} and {second} both {did} key {}", history.key_name(key));
+        match is_open {
+            true => format!("{both}, but neither can have committed before the other started."),
+            false => format!("{both}, {first} first, but {second} started before {first} committed."),
         }
     }
 

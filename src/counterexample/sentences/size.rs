@@ -118,7 +118,10 @@ pub fn size(example: &Counterexample) -> String {
     let of_operations = match example.operation_minimality {
         Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
-        Minimality::IrreducibleForPattern if !is_for_pattern => format!("; it needs each of the {operations}"),
+        Minimality::IrreducibleForPattern if !is_for_pattern => {
+            let pattern = example.violation.called().row().title.to_lowercase();
+            format!("; for a {pattern} it needs each of the {operations}")
+        }
         Minimality::IrreducibleForPattern => {
             format!(" and {operations}; some of them alone violate {level} in another way")
         }

@@ -86,10 +86,14 @@ impl Speaker<'_> {
                 let follows = if *with_consequence { self.follows(*supposed) } else { String::new() };
                 format!("{} that {}{follows}", suppose(*is_first), words.supposed(*supposed))
             }
-            Statement::Cycle { edges } => match edges.iter().any(|(e, _)| self.leads_to_initial(*e)) {
-                true => impossible("Nothing is older than the initial version".to_owned()),
-                false => impossible(self.chain(edges, level)),
-            },
+            Statement::Cycle { edges, rule } => {
+                let chain = match edges.iter().any(|(e, _)| self.leads_to_initial(*e)) {
+                    true => "Nothing is older than the initial version".to_owned(),
+                    false => self.chain(edges, level),
+                };
+                let rule = rule.map(|number| format!(" by rule {number}")).unwrap_or_default();
+                format!("{}{rule}", impossible(chain))
+            }
             Statement::WrongReads { pattern, reads, at } => {
                 let why = self.wrong_reads(*pattern, reads);
                 match at {

@@ -5,7 +5,7 @@
 
 use crate::checkers::{Pattern, Supposed};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::relations::{Edge, EdgeIndex, list_from_outside, value_from_outside};
+use crate::relations::{Edge, EdgeIndex, Relation, list_from_outside, value_from_outside};
 
 /// Names and phrases for one list of edges.
 pub(in crate::counterexample) struct Words<'a> {
@@ -249,7 +249,10 @@ impl<'a> Words<'a> {
                 let element = edge.from_operation.map(|append| self.history.operation(append).value);
                 match element.filter(|element| *element != self.found(read)) {
                     Some(element) => {
-                        format!("{to} read {what}, whose element {} {from} appended", self.history.value_name(element))
+                        let element = self.history.value_name(element);
+                        let last = self.last_appender(read).filter(|last| *last != edge.from);
+                        let last = last.map(|t| format!(", and the last one {}", self.transaction(t)));
+                        format!("{to} read {what}, whose element {element} {from} appended{}", last.unwrap_or_default())
                     }
                     None if self.ends_with_own(read) => {
                         format!("{to} read {what}, whose last element before {to}'s own {from} appended")
@@ -259,6 +262,17 @@ impl<'a> Words<'a> {
             }
             _ => format!("{to} read {what} from {from}"),
         }
+    }
+
+    /// The transaction that an edge shows to have appended the last element of a list.
+    fn last_appender(&self, read: OperationId) -> Option<TransactionId> {
+        let is_of_last = |edge: &&Edge| {
+            let appended = edge.from_operation.map(|append| self.history.operation(append).value);
+            edge.relation == Relation::WriteRead
+                && edge.to_operation == Some(read)
+                && appended == Some(self.found(read))
+        };
+        self.edges.iter().find(is_of_last).map(|edge| edge.from)
     }
 
     /// "T1's version of key 4 is older than T2's".

@@ -39,7 +39,7 @@ impl Speaker<'_> {
             }
             Pattern::FutureRead => format!(
                 "{t} wrote that value only after this read, and a transaction may read only the initial value, its own earlier \
-                 writes and what committed transactions wrote"
+                 writes and what other committed transactions wrote"
             ),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")

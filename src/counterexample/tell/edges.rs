@@ -90,17 +90,25 @@ impl Teller<'_> {
 
     /// The last step follows from the rule, too.
     pub(super) fn by_rule(&mut self) {
-        let rule = self.steps.iter().position(|step| step.role == StepRole::Rule);
-        if let Some(step) = self.steps.last_mut().filter(|step| step.role == StepRole::Concluded) {
+        let rule = self.place_of_rule();
+        let is_argued = |step: &&mut Step| matches!(step.role, StepRole::Concluded | StepRole::Contradiction);
+        if let Some(step) = self.steps.last_mut().filter(is_argued) {
             step.premises.extend(rule);
             step.premises.sort_unstable();
         }
     }
 
-    /// What the level promises, once, and the impossible cycle.
+    /// The place of the step that says what the level promises.
+    pub(super) fn place_of_rule(&self) -> Option<usize> {
+        self.steps.iter().position(|step| step.role == StepRole::Rule)
+    }
+
+    /// The impossible cycle.
     pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex]) {
-        let says = Statement::Cycle { edges: cycle.iter().map(|&e| (e, self.number(e))).collect() };
+        let edges = cycle.iter().map(|&e| (e, self.number(e))).collect();
+        let says = Statement::Cycle { edges, rule: self.place_of_rule().map(|place| place + 1) };
         self.step(StepRole::Contradiction, says, (cycle.to_vec(), cycle.to_vec()), Vec::new());
+        self.by_rule();
     }
 
     /// What the level promises, unless already said; for a cycle that was only observed, what every level promises.

@@ -183,14 +183,23 @@ impl Teller<'_> {
         };
         let ends =
             |place: &usize| self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place]);
-        let is_late = |place: &usize| {
+        let opens = |place: &usize| {
             let step = &self.steps[*place];
-            step.case == self.case && matches!(step.says, Statement::NotWritten { .. })
+            let is_open = matches!(
+                step.says,
+                Statement::NotWritten { .. } | Statement::OpenWriter { .. } | Statement::OpenAppend { .. }
+            );
+            step.case == self.case && is_open
         };
-        let premises = (0..self.steps.len()).filter(|place| ends(place) || is_late(place)).collect();
+        let is_open = (0..self.steps.len()).any(|place| opens(&place));
+        let premises = (0..self.steps.len()).filter(|place| ends(place) || opens(place)).collect();
         self.say(StepRole::Contradiction, Statement::NoCaseLeft, Vec::new());
         if let Some(step) = self.steps.last_mut() {
             step.premises = premises;
+        }
+        if !is_open {
+            // That one of two writers was first.
+            self.by_rule();
         }
     }
 
