@@ -41,6 +41,30 @@
 //! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
 //! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
 //! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
+//!
+//! # As a library
+//!
+//! A history is opened, or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a test suite
+//! that checks what it recorded, and a format of one's own.
+//!
+//! ```
+//! use isoscope::audit::{self, Examples};
+//! use isoscope::checkers::Options;
+//! use isoscope::control::Control;
+//! use isoscope::export::{self, ComposeOptions, ExportKind};
+//! use isoscope::formats;
+//!
+//! let control = Control::new();
+//! let history = formats::open("sample_histories/web-shop.txt".as_ref(), None, &control)?;
+//! let findings = audit::check(&history, &Options::default(), &control, &|_| {});
+//! let first = findings.violations.first().expect("it violates read atomic");
+//! let example = Examples::new(&history, &findings).of(first, &control);
+//! let (small, why) = (&example.counterexample, &example.explanation);
+//! let picture = export::compose(small, why, &history, &ComposeOptions::default());
+//! let svg = export::export(ExportKind::Svg, &picture)?;
+//! assert!(String::from_utf8(svg)?.contains("</svg>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod app;
 pub mod audit;

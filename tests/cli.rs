@@ -679,7 +679,7 @@ fn explanations_name_operations_and_levels() {
         "**Observed**",
         "**Therefore**",
         "(from 1, 2, 4; line ",
-        ": impossible.",
+        ": impossible by rule 4.",
         "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
@@ -1110,4 +1110,72 @@ fn a_history_that_does_not_fit_into_the_memory_allowed_is_not_read() {
     let lines: String = (1..20_000).map(|n| format!("w({},{n},1,{n})\n", n % 100)).collect();
     let file = folder.file("large.txt", lines);
     assert_unusable(&check(&file, &["--memory-limit", "1"]), &["large.txt", "memory limit"]);
+}
+
+/// Text between quotation marks after `name=`, for each element of a kind.
+fn attributes(xml: &str, element: &str, name: &str) -> Vec<String> {
+    let opened = xml.split(&format!("<{element} ")).skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let value = |tag: &str| Some(tag.split(&format!("{name}=\"")).nth(1)?.split('"').next()?.to_owned());
+    opened.filter_map(value).collect()
+}
+
+#[test]
+fn pipelines_get_a_test_case_for_each_level_and_a_result_for_each_anomaly() {
+    let folder = Folder::new();
+    let runs = folder.path("runs & more");
+    std::fs::create_dir(&runs).expect("a folder");
+    for (name, content) in [("bad.txt", FRACTURED), ("good.txt", GOOD), ("none.txt", "a: [w x")] {
+        std::fs::write(runs.join(name), content).expect("a history");
+    }
+    let (junit, sarif) = (folder.path("tests.xml"), folder.path("scan.sarif"));
+    let files = ["--junit".as_ref(), junit.as_os_str(), "--sarif".as_ref(), sarif.as_os_str()];
+    let output =
+        isoscope(["check".as_ref(), runs.as_os_str(), "--level".as_ref(), "RC,RA".as_ref()].into_iter().chain(files));
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    let xml = std::fs::read_to_string(&junit).expect("it was written");
+    assert_eq!(attributes(&xml, "testsuite", "tests"), ["2", "2", "1"], "{xml}");
+    assert_eq!(attributes(&xml, "testsuite", "failures"), ["1", "0", "0"], "{xml}");
+    assert_eq!(attributes(&xml, "testsuite", "errors"), ["0", "0", "1"], "{xml}");
+    assert_eq!(attributes(&xml, "testcase", "name"), ["RC", "RA", "RC", "RA", "read the history"], "{xml}");
+    assert_eq!(attributes(&xml, "failure", "message"), ["RA is violated: Half of a transaction was seen"], "{xml}");
+    assert!(xml.contains("runs &amp; more"), "{xml}");
+    let sarif: Json = serde_json::from_slice(&std::fs::read(&sarif).expect("it was written")).expect("JSON");
+    let run = &sarif["runs"][0];
+    let found = run["results"].as_array().expect("results");
+    assert_eq!((found.len(), &found[0]["ruleId"]), (1, &Json::from("TAP-k")), "{sarif:#}");
+    let place = &found[0]["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().is_some_and(|uri| uri.ends_with("runs%20%26%20more/bad.txt")));
+    assert_eq!(place["region"]["startLine"], 2, "{sarif:#}");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "TAP-k");
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_subcommand() {
+    let help = stdout(&isoscope(["--help"]));
+    let commands = help.split("Commands:").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
+    let names = commands.lines().filter_map(|line| line.split_whitespace().next());
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.contains(&"check") && names.contains(&"merge-reports"), "{names:?}");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = isoscope(["completions", shell]);
+        let script = stdout(&output);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(names.iter().all(|name| script.contains(name)), "{shell}");
+    }
+    let folder = Folder::new();
+    let pages = folder.path("man1");
+    let output = isoscope(["manual".as_ref(), "-o".as_ref(), pages.as_os_str()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    for name in names {
+        let page = std::fs::read_to_string(pages.join(format!("isoscope-{name}.1"))).expect("a page");
+        assert!(page.contains(".TH") && page.contains("SYNOPSIS"), "{page}");
+    }
+    assert!(pages.join("isoscope.1").exists());
+}
+
+#[test]
+fn a_mistyped_subcommand_is_told_what_it_may_mean() {
+    assert_unusable(&isoscope(["chek", "history.txt"]), &["`chek`", "did you mean `check`?"]);
+    assert_unusable(&isoscope(["exprot"]), &["did you mean `export`?"]);
 }

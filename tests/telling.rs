@@ -5,7 +5,7 @@ mod common;
 use common::examine;
 use isoscope::checkers::{Findings, Level, Pattern, Violation};
 use isoscope::control::Control;
-use isoscope::counterexample::{self, Claim, Counterexample, Explanation, Minimality, Sight, StepRole, narrate};
+use isoscope::counterexample::{self, Claim, Counterexample, Explanation, Minimality, StepRole, narrate};
 use isoscope::export::{ComposeOptions, ExportKind, compose, export};
 use isoscope::history::History;
 
@@ -122,7 +122,8 @@ fn a_single_missed_write_is_no_ring() {
     let history = common::history("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
     let findings = examine::check(&history);
     let headline = counterexample::headline(&history, first_of(&findings, Pattern::SICycle));
-    assert!(matches!(headline.claim, Claim::StaleRead { sight: Sight::Order, .. }), "{:?}", headline.claim);
-    assert_eq!(headline.title, "A write that came before was not seen");
-    assert!(headline.summary.ends_with("came before it."), "{}", headline.summary);
+    assert!(matches!(headline.claim, Claim::Overlap { is_open: false, .. }), "{:?}", headline.claim);
+    assert_eq!(headline.title, "Two writers of a key overlapped");
+    let said = "S0#1 and S1#1 both appended to key 1, S0#1 first, but S1#1 started before S0#1 committed.";
+    assert_eq!(headline.summary, said);
 }

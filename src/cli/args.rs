@@ -65,6 +65,30 @@ pub enum Command {
     Hunt(HuntArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
+    /// Print completions for a shell
+    Completions(CompletionsArguments),
+    /// Write manual pages
+    Manual(ManualArguments),
+}
+
+/// What `completions` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope completions bash > /etc/bash_completion.d/isoscope\n  \
+    isoscope completions zsh > \"${fpath[1]}/_isoscope\"")]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(super) shell: clap_complete::Shell,
+}
+
+/// What `manual` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  isoscope manual -o /usr/local/share/man/man1")]
+pub struct ManualArguments {
+    /// The folder for isoscope.1 and a page for each subcommand
+    #[arg(short, long, value_name = "DIR")]
+    pub(super) output: PathBuf,
 }
 
 /// What `check` needs.
@@ -157,6 +181,12 @@ pub struct CheckArguments {
     /// Write the JSON report to this file, which appears when it is whole [default: standard output]
     #[arg(short, long, value_name = "OUT", requires = "json")]
     pub(super) output: Option<PathBuf>,
+    /// Also write JUnit XML to this file: a test suite for each history, a test case for each level
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["shards", "instances"])]
+    pub(super) junit: Option<PathBuf>,
+    /// Also write SARIF 2.1.0 to this file: a result for each anomaly, with its line in the history
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["shards", "instances"])]
+    pub(super) sarif: Option<PathBuf>,
     /// Do one of N equal parts of the work: of several histories, every Nth; of one history, some of its components.
     /// Join the reports with merge-reports
     #[arg(long, value_name = "N", requires = "json", requires = "shard", help_heading = "Several machines",
@@ -192,6 +222,8 @@ impl CheckArguments {
             no_self_check: false,
             witness: false,
             output: None,
+            junit: None,
+            sarif: None,
             shards: None,
             shard: None,
             reading: ReadingArguments::default(),

@@ -9,6 +9,7 @@ use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress}
 use crate::audit::{self, Example, Examples};
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
+use crate::export::pipeline::{self, Tested};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
@@ -18,7 +19,7 @@ use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum number of violations shown in text output, over all patterns.
@@ -46,13 +47,22 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     if arguments.count_by.is_some() && files.len() > 1 && !arguments.json {
         anyhow::bail!("--count-by goes with one history, or with --json");
     }
-    let job = Job { arguments, pool, files, share: shards::share(arguments)? };
-    let Some(output) = &arguments.output else { return job.run(&mut Target::Screen(out)) };
+    let job = Job { arguments, pool, files, share: shards::share(arguments)?, tested: Mutex::default() };
     let mut worst = ExitCode::Satisfied;
-    write_file(output, out, |file| {
-        worst = job.run(&mut Target::File(file))?;
-        Ok(())
-    })?;
+    match &arguments.output {
+        None => worst = job.run(&mut Target::Screen(out))?,
+        Some(output) => write_file(output, out, |file| {
+            worst = job.run(&mut Target::File(file))?;
+            Ok(())
+        })?,
+    }
+    let tested = job.tested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(output) = &arguments.junit {
+        write_file(output, out, |file| Ok(file.write_all(pipeline::junit(&tested)?.as_bytes())?))?;
+    }
+    if let Some(output) = &arguments.sarif {
+        write_file(output, out, |file| Ok(serde_json::to_writer_pretty(file, &pipeline::sarif(&tested))?))?;
+    }
     Ok(worst)
 }
 
@@ -62,9 +72,24 @@ struct Job<'a> {
     pool: rayon::ThreadPool,
     files: Vec<Found>,
     share: Option<Share>,
+    /// For pipelines, if one of their files is requested.
+    tested: Mutex<Vec<Tested>>,
 }
 
 impl Job<'_> {
+    /// Whether a file for pipelines is requested.
+    fn is_for_pipelines(&self) -> bool {
+        self.arguments.junit.is_some() || self.arguments.sarif.is_some()
+    }
+
+    /// Writes a document as JSON if that is requested, and keeps what pipelines need of it.
+    fn document(&self, document: &Document, target: &mut Target<'_>) -> anyhow::Result<()> {
+        if self.is_for_pipelines() {
+            self.tested.lock().unwrap_or_else(PoisonError::into_inner).extend(Tested::new(document));
+        }
+        if self.arguments.json { target.document(document) } else { Ok(()) }
+    }
+
     /// Checks them one after another.
     fn run(&self, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let is_batch = self.files.len() > 1;
@@ -75,7 +100,7 @@ impl Job<'_> {
                 && let Some(share) = self.share
                 && let Some(elsewhere) = shards::elsewhere(share, place, found, self.arguments)
             {
-                target.document(&elsewhere)?;
+                self.document(&elsewhere, target)?;
                 continue;
             }
             let code = match found {
@@ -91,9 +116,7 @@ impl Job<'_> {
     fn fail(&self, path: &str, place: &str, message: &str, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let at = if place == "file" { String::new() } else { format!(" {place}:") };
         complain(&format!("{path}:{at} {message}"));
-        if self.arguments.json {
-            target.document(&Document::Failure(Failure::new(path, place, message)))?;
-        }
+        self.document(&Document::Failure(Failure::new(path, place, message)), target)?;
         Ok(ExitCode::Unusable)
     }
 
@@ -190,7 +213,9 @@ impl Job<'_> {
                 Some(width) => line(&path, width, findings, out),
                 None => tail(&path, checked, out),
             });
-            return Ok(());
+            if !self.is_for_pipelines() {
+                return Ok(());
+            }
         }
         let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
         let mut report = Report::new(history, findings, settings).with_health(history, health);
@@ -206,7 +231,7 @@ impl Job<'_> {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
             report.part = Some(PartEntry::of_histories(share, levels));
         }
-        target.document(&Document::Report(Box::new(report)))
+        self.document(&Document::Report(Box::new(report)), target)
     }
 }
 

@@ -15,6 +15,7 @@ mod export;
 mod generate;
 mod hunt;
 mod input;
+mod manual;
 mod merge;
 mod minimize;
 mod output;
@@ -30,8 +31,8 @@ mod verify;
 mod workload;
 
 pub use args::{
-    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
-    ReportArguments, StatsArguments, VerifyArguments,
+    CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments, ExportArguments,
+    ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -64,7 +65,13 @@ pub enum Invocation {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
     match args::Arguments::try_parse_from(arguments) {
         Ok(args::Arguments { command: Some(command), .. }) => Invocation::Command(Box::new(command)),
-        Ok(args::Arguments { command: None, files }) => Invocation::Window(files),
+        Ok(args::Arguments { command: None, files }) => match mistyped(&files) {
+            Some(message) => {
+                complain(&message);
+                Invocation::Done(ExitCode::Unusable)
+            }
+            None => Invocation::Window(files),
+        },
         Err(error) if error.use_stderr() => {
             complain(&usage_error(&error.render().to_string()));
             Invocation::Done(ExitCode::Unusable)
@@ -96,6 +103,8 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Collect(arguments) => collect::run(arguments, &mut out),
         Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
+        Command::Completions(arguments) => manual::completions(arguments, &mut out),
+        Command::Manual(arguments) => manual::pages(arguments, &mut out),
     };
     let code = result.unwrap_or_else(|error| {
         complain(&format!("{error:#}"));
@@ -118,6 +127,13 @@ fn complain_of_fonts(history: &History) {
     if let Some(advice) = fonts::advice(&missing) {
         complain(&advice);
     }
+}
+
+/// What to say of a first word that is no file but resembles a subcommand.
+fn mistyped(files: &[PathBuf]) -> Option<String> {
+    let word = files.first().filter(|path| !path.exists())?.to_str()?;
+    let meant = manual::meant(word)?;
+    Some(format!("there is no file and no subcommand `{word}`; did you mean `{meant}`? (see isoscope --help)"))
 }
 
 /// A usage error in one line: clap's message without the usage.

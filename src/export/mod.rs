@@ -15,6 +15,7 @@ mod options;
 mod overrides;
 mod page;
 mod picture;
+pub mod pipeline;
 mod png;
 pub mod reproduce;
 mod small_history;

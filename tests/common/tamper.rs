@@ -352,6 +352,11 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
             1 => *writer = rng.usize(0..n_transactions),
             _ => readers.push(*writer),
         },
+        ClaimKind::Overlap { key, writers, is_open } => match rng.u8(0..3) {
+            0 => key.push('x'),
+            1 => writers.reverse(),
+            _ => *is_open = !*is_open,
+        },
         ClaimKind::ReadersDisagree { missed: both } | ClaimKind::MissedEachOther { missed: both } => {
             missed(any(both, rng)?, rng);
         }
