@@ -15,6 +15,7 @@ mod export;
 mod generate;
 mod hunt;
 mod input;
+mod levels;
 mod merge;
 mod minimize;
 mod output;
@@ -30,8 +31,8 @@ mod verify;
 mod workload;
 
 pub use args::{
-    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
-    ReportArguments, StatsArguments, VerifyArguments,
+    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, LevelsArguments, MergeArguments,
+    MinimizeArguments, ReportArguments, StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -90,6 +91,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Report(arguments) => report::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
+        Command::Levels(arguments) => levels::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),
         Command::Verify(arguments) => verify::run(arguments, &mut out),
         Command::Generate(arguments) => generate::run(arguments, &mut out),
