@@ -100,6 +100,9 @@ fn check_with(
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
+        if options.levels.iter().any(|level| level.plain_of().is_some()) {
+            return plain::check(history, resolution, options, control, manner, observe);
+        }
         check_applicable(history, resolution, options, control, manner, observe)
     })
 }
@@ -192,7 +195,7 @@ fn check_repeated(
 
 /// Whether a level is decided by an engine that needs the base order.
 fn needs_ground(level: &Level) -> bool {
-    level.is_weak() || level.is_strong()
+    level.is_weak() || level.is_strong() || level.is_of_dependencies()
 }
 
 /// A resolved history with its ambiguous reads left out.
@@ -402,6 +405,7 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
 mod choices;
 mod linear;
 mod listing;
+mod plain;
 mod repeated;
 mod set_up;
 mod share;

@@ -1,10 +1,11 @@
 //! Decides several levels of one index in parallel, each helped by what is known about the others.
 
 use super::components;
+use super::dependencies::{self, DependencyDecision};
 use super::facts::Facts;
 use super::strong::StrongDecision;
 use super::weak::{self, BaseOrder, WeakDecision};
-use super::{Event, Level, Witness};
+use super::{Engine, Event, Level, Witness};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use std::collections::BTreeMap;
@@ -89,9 +90,15 @@ pub(super) fn ask(
     {
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
-    Ok(match level.is_strong() {
-        true => Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied),
-        false => match weak::decide_on(index, Some(ground), level, control)? {
+    Ok(match level.row().engine {
+        Engine::Dependencies => match dependencies::decide(index, ground, control)? {
+            DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
+            DependencyDecision::Violated { .. } => Decision::Violated,
+        },
+        Engine::Strong(_) => {
+            Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
+        }
+        _ => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
             WeakDecision::Violated => Decision::Violated,
         },

@@ -1,7 +1,7 @@
 //! From verdicts to listed violations.
 
 use super::rest::{Sought, Uncounted, with_causal};
-use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
+use super::{Instances, Level, LevelSet, Pattern, Violation, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, Resolution};
@@ -66,6 +66,13 @@ pub(super) fn first(
 /// search.
 pub(super) fn add_missing(found: &mut Instances, first: Instances) {
     for violation in first.violations {
+        let is_same = |other: &&mut Violation| {
+            (other.id.pattern, &other.edges, &other.proof) == (violation.id.pattern, &violation.edges, &violation.proof)
+        };
+        if let Some(same) = found.violations.iter_mut().find(is_same) {
+            same.levels = same.levels.union(violation.levels);
+            continue;
+        }
         let shows = |level: Level| found.violations.iter().any(|other| other.levels.contains(level));
         if !violation.levels.iter().all(shows) {
             let count = found.counts.entry(violation.id.pattern).or_default();

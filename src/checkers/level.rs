@@ -18,6 +18,10 @@ pub enum Level {
     ReadAtomic,
     /// TCC (Biswas & Enea 2019, Fig. 2c; Plume, Def. 6).
     TransactionalCausalConsistency,
+    /// P-PSI: the next one without sessions (Adya's PL-2+; Cerone, Bernardi & Gotsman 2015).
+    PlainParallelSnapshotIsolation,
+    /// PSI (Cerone, Bernardi & Gotsman 2015, with session order as visible).
+    ParallelSnapshotIsolation,
     /// PC (Biswas & Enea 2019, Fig. 2d).
     PrefixConsistency,
     /// SI with sessions (Biswas & Enea 2019, Fig. 2d and 2e; PolySI, section 2).
@@ -58,6 +62,11 @@ pub struct LevelRow {
     pub turn: Option<u8>,
     /// Whether shards may divide the components of a history among them.
     pub spreads: bool,
+    /// Whether it is one of the levels that are asked for by default and shown in overviews.
+    pub usual: bool,
+    /// The same level with sessions, if it counts none: it is decided as that level of the history in which each
+    /// transaction has a session of its own.
+    pub plain_of: Option<Level>,
     /// What it means in a few words, for readers who do not know its name.
     pub gloss: &'static str,
     /// What it promises, in one plain sentence without a full stop.
@@ -82,6 +91,8 @@ pub enum Engine {
     Reads,
     /// A commit order that an axiom of visibility constrains: `weak`.
     Weak(Axiom),
+    /// An order of transactions along which dependencies lead: `dependencies`.
+    Dependencies,
     /// An order of the moments at which transactions read and write: `strong`.
     Strong(Moments),
     /// Orders of the operations on each key: `linearizability`.
@@ -106,6 +117,9 @@ pub enum WitnessKind {
     Reads,
     /// A commit order: a read returns the newest version among those that its transaction sees by the axiom.
     CommitOrder,
+    /// An order of transactions: a read returns the newest version among those that its transaction depends on, where
+    /// writers of a key depend on each other in that order.
+    Dependencies,
     /// Starts and commits: a transaction reads the newest versions committed before it starts.
     Snapshots,
     /// A serial order: a transaction reads the newest versions of those before it.
@@ -120,50 +134,60 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 9] = [
+const ROWS: [LevelRow; 11] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
-        witness: WitnessKind::Reads, turn: None, spreads: false,
-        gloss: "all reads of a key in a transaction return versions of one writer",
+        witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
+        gloss: "no transaction reads a key from two other transactions",
         promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
     LevelRow { level: ReadCommitted, code: "RC", long_name: "read-committed", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
-        witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false,
+        witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false, usual: true, plain_of: None,
         gloss: "stronger than in SQL: a transaction reads its own writes and final versions of committed transactions, of each key none older than what it has seen; sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; sessions and reads follow one order of commits" },
     LevelRow { level: ReadAtomic, code: "RA", long_name: "read-atomic", also: &[], adya: None, elle: None,
         implies: &[CutIsolation, ReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
-        witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false,
+        witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction sees all that another one wrote or none of it, and its session's earlier writes; sessions and reads follow one order of commits",
         promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
     LevelRow { level: TransactionalCausalConsistency, code: "TCC", long_name: "transactional-causal-consistency", also: &["causal", "cc"], adya: None, elle: Some("causal"),
         implies: &[ReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
-        witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false,
+        witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction that sees another also sees all that the other saw; sessions and reads follow one order of commits",
         promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
+    LevelRow { level: PlainParallelSnapshotIsolation, code: "P-PSI", long_name: "plain-parallel-snapshot-isolation", also: &[], adya: Some("PL-2+"), elle: Some("parallel-snapshot-isolation"),
+        implies: &[CutIsolation], order: CountedOrder::Nothing, engine: Engine::Dependencies,
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(ParallelSnapshotIsolation),
+        gloss: "as PSI, but sessions count for nothing",
+        promise: "a transaction sees those it reads from or overwrites and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; sessions count for nothing" },
+    LevelRow { level: ParallelSnapshotIsolation, code: "PSI", long_name: "parallel-snapshot-isolation", also: &[], adya: None, elle: None,
+        implies: &[TransactionalCausalConsistency, PlainParallelSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Dependencies,
+        witness: WitnessKind::Dependencies, turn: Some(6), spreads: false, usual: false, plain_of: None,
+        gloss: "transactions read from snapshots and lose no updates, but unrelated writes may be seen in different orders",
+        promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders" },
     LevelRow { level: PrefixConsistency, code: "PC", long_name: "prefix-consistency", also: &[], adya: None, elle: None,
         implies: &[TransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
-        witness: WitnessKind::Snapshots, turn: Some(5), spreads: true,
+        witness: WitnessKind::Snapshots, turn: Some(5), spreads: true, usual: true, plain_of: None,
         gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included" },
     LevelRow { level: SnapshotIsolation, code: "SI", long_name: "snapshot-isolation", also: &[], adya: None, elle: Some("strong-session-snapshot-isolation"),
-        implies: &[PrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
-        witness: WitnessKind::Snapshots, turn: Some(4), spreads: true,
+        implies: &[PrefixConsistency, ParallelSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: Some(4), spreads: true, usual: true, plain_of: None,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
         promise: "each transaction reads the newest versions committed before it started, those of its session included, and two writers of one key may not overlap" },
     LevelRow { level: Serializability, code: "SER", long_name: "serializability", also: &[], adya: None, elle: Some("strong-session-serializable"),
         implies: &[SnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::One),
-        witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true,
+        witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order" },
     LevelRow { level: StrictSerializability, code: "SSER", long_name: "strict-serializability", also: &[], adya: Some("PL-SS"), elle: Some("strict-serializable"),
         implies: &[Serializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
-        witness: WitnessKind::SerialOrder, turn: None, spreads: false,
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, in an order that agrees with real time",
         promise: "the transactions ran as if one after the other, in an order that agrees with real time and with sessions" },
     LevelRow { level: Linearizability, code: "LIN", long_name: "linearizability", also: &[], adya: None, elle: Some("linearizable"),
         implies: &[StrictSerializability], order: CountedOrder::RealTime, engine: Engine::Linear,
-        witness: WitnessKind::SerialOrder, turn: None, spreads: false,
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "each operation took effect at one moment while it ran",
         promise: "each operation took effect at one moment between its start and its end" },
 ];
@@ -185,12 +209,13 @@ const IMPLIED: [u64; ROWS.len()] = {
     implied
 };
 
-/// The first N levels, weakest first, of all or of those that do not count real time; and how many there are.
-const fn levels<const N: usize>(with_times: bool) -> ([Level; N], usize) {
+/// The first N levels, weakest first, of all, of the usual ones or of those among them that do not count real time; and how
+/// many there are.
+const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N], usize) {
     let mut levels = [ROWS[0].level; N];
     let (mut place, mut n) = (0, 0);
     while place < ROWS.len() {
-        if with_times || !matches!(ROWS[place].order, CountedOrder::RealTime) {
+        if (unusual || ROWS[place].usual) && (with_times || !matches!(ROWS[place].order, CountedOrder::RealTime)) {
             if n < N {
                 levels[n] = ROWS[place].level;
             }
@@ -202,11 +227,14 @@ const fn levels<const N: usize>(with_times: bool) -> ([Level; N], usize) {
 }
 
 impl Level {
-    /// All levels, weakest first.
-    pub const ALL: [Level; ROWS.len()] = levels(true).0;
+    /// All levels that can be asked for, weakest first.
+    pub const EVERY: [Level; ROWS.len()] = levels(true, true).0;
 
-    /// The levels that every register history can be checked for.
-    pub const WITHOUT_TIMES: [Level; levels::<0>(false).1] = levels(false).0;
+    /// The usual levels, weakest first: those that are asked for by default and shown in overviews.
+    pub const ALL: [Level; levels::<0>(false, true).1] = levels(false, true).0;
+
+    /// Those of them that every register history can be checked for.
+    pub const WITHOUT_TIMES: [Level; levels::<0>(false, false).1] = levels(false, false).0;
 
     /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
@@ -232,7 +260,7 @@ impl Level {
 
     /// The level with this code, exactly as in reports.
     pub fn with_code(code: &str) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.code() == code)
+        Level::EVERY.into_iter().find(|level| level.code() == code)
     }
 
     /// Long name, as accepted on the command line.
@@ -269,6 +297,16 @@ impl Level {
     /// Whether the engine of commit orders and axioms of visibility decides it.
     pub fn is_weak(self) -> bool {
         matches!(self.row().engine, Engine::Weak(_))
+    }
+
+    /// The level with sessions of which this is the plain form.
+    pub fn plain_of(self) -> Option<Level> {
+        self.row().plain_of
+    }
+
+    /// Whether it is decided on the dependencies between transactions alone, along which at most one write may be missed.
+    pub fn is_of_dependencies(self) -> bool {
+        self.row().engine == Engine::Dependencies
     }
 
     /// Whether the engine of starts and commits decides it.
@@ -309,9 +347,9 @@ impl Level {
         }
     }
 
-    /// The level for the engine of starts and commits; any that it does not decide is treated as SER.
+    /// The level for an argument about versions; any that is none of the strong ones or of dependencies is treated as SER.
     pub(super) fn or_serial(self) -> Level {
-        if self.is_strong() { self } else { Serializability }
+        if self.is_strong() || self.is_of_dependencies() { self } else { Serializability }
     }
 }
 
@@ -330,7 +368,7 @@ impl FromStr for Level {
             row.code.eq_ignore_ascii_case(&wanted) || row.long_name == wanted || row.also.contains(&wanted.as_str())
         };
         ROWS.iter().find(is_named).map(|row| row.level).ok_or_else(|| {
-            let codes = ROWS.map(|row| row.code).join(", ");
+            let codes = Level::ALL.map(Level::code).join(", ");
             format!("unknown level `{text}`, expected one of {codes} or a long name")
         })
     }
@@ -341,9 +379,19 @@ impl FromStr for Level {
 pub struct LevelSet(u64);
 
 impl LevelSet {
+    /// The levels that are shown only to those who ask for them and were not asked for.
+    pub(crate) fn not_asked(asked: &[Level]) -> LevelSet {
+        Level::EVERY.into_iter().filter(|level| !level.row().usual && !asked.contains(level)).collect()
+    }
+
+    /// The levels of both sets.
+    pub(crate) fn union(self, other: LevelSet) -> LevelSet {
+        LevelSet(self.0 | other.0)
+    }
+
     /// `level` and all levels that imply it: a violation of `level` violates them too.
     pub fn upward(level: Level) -> LevelSet {
-        Level::ALL.into_iter().filter(|stronger| stronger.implies(level)).collect()
+        Level::EVERY.into_iter().filter(|stronger| stronger.implies(level)).collect()
     }
 
     /// The levels and all that they imply: what satisfies a level satisfies those too.
@@ -368,7 +416,7 @@ impl LevelSet {
 
     /// The members, weakest first.
     pub fn iter(self) -> impl Iterator<Item = Level> {
-        Level::ALL.into_iter().filter(move |level| self.contains(*level))
+        Level::EVERY.into_iter().filter(move |level| self.contains(*level))
     }
 
     /// The weakest member: the first in the table.

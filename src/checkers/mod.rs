@@ -1,7 +1,7 @@
 //! Level → verdict, with evidence.
 //!
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER,
-//! SSER) and the linearizability of lightweight transactions have an engine each; they work on the
+//! SSER), parallel snapshot isolation and the linearizability of lightweight transactions have an engine each; they work on the
 //! [`Index`](crate::relations::Index) or on the resolved history and return a witness, violations, or the reason why
 //! they could not decide. No checker starts threads of its own (it uses the rayon pool it is called in), prints, or
 //! knows about files.
@@ -14,9 +14,11 @@ mod checker;
 mod components;
 mod cut_isolation;
 pub(crate) mod decide;
+mod dependencies;
 pub mod derivation;
 pub(crate) mod evidence;
 mod facts;
+pub mod lattice;
 mod level;
 mod linearizability;
 mod list_reads;

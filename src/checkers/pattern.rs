@@ -47,6 +47,8 @@ pub enum Pattern {
     LostUpdate,
     /// Two readers observe two writes in opposite orders.
     LongFork,
+    /// A cycle with a single anti-dependency that needs the order of versions.
+    PSICycle,
     /// Two transactions each read what the other overwrites.
     WriteSkew,
     /// Any other cycle that snapshot isolation forbids.
@@ -98,14 +100,14 @@ pub enum Shows {
 }
 
 use Level::{
-    CutIsolation as CI, Linearizability as LIN, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
-    Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
-    TransactionalCausalConsistency as TCC,
+    CutIsolation as CI, Linearizability as LIN, ParallelSnapshotIsolation as PSI, PrefixConsistency as PC,
+    ReadAtomic as RA, ReadCommitted as RC, Serializability as SER, SnapshotIsolation as SI,
+    StrictSerializability as SSER, TransactionalCausalConsistency as TCC,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 25] = [
+const ROWS: [PatternRow; 26] = [
     PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -126,6 +128,7 @@ const ROWS: [PatternRow; 25] = [
     PatternRow { pattern: Divergence, shows: Shows::Order, of_lists: false, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
     PatternRow { pattern: LostUpdate, shows: Shows::Order, of_lists: false, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: LongFork, shows: Shows::Order, of_lists: false, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: PSICycle, shows: Shows::Order, of_lists: false, id: "PSICycle", name: "PSICycle", title: "Parallel snapshot cycle", meaning: "a transaction depends, by reads and overwritten versions, on one whose version it missed", adya: Some("G-single"), level: PSI, source: "Adya 1999, PL-2+; Cerone, Bernardi & Gotsman 2015" },
     PatternRow { pattern: WriteSkew, shows: Shows::Order, of_lists: false, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: SICycle, shows: Shows::Order, of_lists: false, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
     PatternRow { pattern: SERCycle, shows: Shows::Order, of_lists: false, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },

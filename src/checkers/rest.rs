@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Rest {
     /// The violated levels whose instances were looked for.
     pub(super) sought: LevelSet,
-    /// The levels that no instance violates.
+    /// The levels that no instance names.
     pub(super) satisfied: LevelSet,
     /// Counted instances that were found on their own and did not fit into the list.
     pub(super) found: Vec<Violation>,

@@ -55,6 +55,8 @@ pub enum Command {
     Convert(ConvertArguments),
     /// Count sessions, transactions, operations and keys
     Stats(StatsArguments),
+    /// Show the isolation levels: what they promise, imply and are called
+    Levels(LevelsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
     /// Make a history from a workload and a store in memory, with faults to inject
@@ -121,7 +123,8 @@ pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN or their long names [default: all that the checker decides]
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides], PSI, P-PSI, or
+    /// any other name from `isoscope levels` of a level that is decided
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
     /// Who decides: fast, or an algorithm as published (below)
@@ -510,6 +513,25 @@ pub struct StatsArguments {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
+}
+
+/// What `levels` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope levels                     all levels, by what counts as seen: nothing, sessions, real time\n  \
+    isoscope levels SI                  what it promises, who promises it, what it implies, what breaks it\n  \
+    isoscope levels :snapshot-isolation the same of what Elle calls so\n  \
+    isoscope levels -o levels.svg       the lattice as a picture, or as a graph for Graphviz with .dot")]
+pub struct LevelsArguments {
+    /// A code, a long name, or one of Elle's keywords with its colon [default: all levels]
+    #[arg(value_name = "LEVEL")]
+    pub(super) level: Option<String>,
+    /// Print data for scripts
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Where to draw the lattice: a file that ends with .svg or .dot
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
 }
 
 /// What `verify` needs.

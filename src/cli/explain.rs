@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: Level::of(&history),
+        levels: levels_of(&history, arguments.violation.as_ref()),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
@@ -49,6 +49,16 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         }
     }
     Ok(code)
+}
+
+/// The levels that a violation with this name is looked for at: the usual ones, and PSI where only it has the pattern.
+pub(super) fn levels_of(history: &History, name: Option<&ViolationName>) -> Vec<Level> {
+    let mut levels = Level::of(history);
+    if name.is_some_and(|name| Pattern::parse(&name.name) == Some(Pattern::PSICycle)) {
+        levels.extend([Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation]);
+        levels.sort_unstable();
+    }
+    levels
 }
 
 /// The violations to explain: one by its id, all, or the first of each pattern.

@@ -1,10 +1,10 @@
 //! `isoscope export`: one counterexample as a picture or a file.
 
-use super::explain::named;
+use super::explain::{levels_of, named};
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::{Level, Options};
+use crate::checkers::Options;
 use crate::control::Control;
 use crate::export::{EXPORTERS, ExportKind, compose, export};
 use anyhow::Context;
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: Level::of(&history),
+        levels: levels_of(&history, Some(&arguments.violation)),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };

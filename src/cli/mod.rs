@@ -15,6 +15,7 @@ mod export;
 mod generate;
 mod hunt;
 mod input;
+mod levels;
 mod manual;
 mod merge;
 mod minimize;
@@ -32,7 +33,8 @@ mod workload;
 
 pub use args::{
     CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments, ExportArguments,
-    ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, StatsArguments, VerifyArguments,
+    LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, StatsArguments,
+    VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -97,6 +99,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Report(arguments) => report::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
+        Command::Levels(arguments) => levels::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),
         Command::Verify(arguments) => verify::run(arguments, &mut out),
         Command::Generate(arguments) => generate::run(arguments, &mut out),

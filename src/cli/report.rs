@@ -1,12 +1,12 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
 use super::check::{examine_and_check, resolve};
-use super::explain::named;
+use super::explain::{levels_of, named};
 use super::output::{self, Output};
 use super::self_check::SelfCheck;
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
 use crate::audit::{Example, Examples};
-use crate::checkers::{Findings, Level, Options, Verdict};
+use crate::checkers::{Findings, Options, Verdict};
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::files;
@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: Level::of(&history),
+        levels: levels_of(&history, arguments.violation.as_ref()),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };

@@ -1,9 +1,9 @@
 //! Values that arguments of several commands have.
 
-use crate::checkers::Level;
+use crate::checkers::{Level, lattice};
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
-    text.parse()
+    lattice::named(text)?.decided()
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

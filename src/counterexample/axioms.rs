@@ -59,6 +59,14 @@ const PREFIX: Quotation = Quotation {
     source: "Biswas & Enea 2019, Fig. 2d",
 };
 
+const TRANSITIVE_VISIBILITY: Quotation = Quotation {
+    name: "Transitive visibility",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr ∪ ww)⁺ ⇒ (t2, t1) ∈ ww(x)",
+    words: "if t3 reads x from t1, and t2, on which t3 depends by session order, reads and overwritten versions, writes x, \
+            then t2's version is older than t1's",
+    source: "Cerone, Bernardi & Gotsman 2015, TransVis and NoConflict; Adya 1999, PL-2+",
+};
+
 const CONFLICT: Quotation = Quotation {
     name: "Conflict",
     formula: "∀x, y, t1 ≠ t2, t3, t4: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ t3 writes y ∧ t4 writes y ∧ (t2, t4) ∈ co* ∧ \
@@ -129,6 +137,13 @@ const PREFIX_CYCLES: Quotation = Quotation {
     source: "follows from Biswas & Enea 2019, Fig. 2d",
 };
 
+const PARALLEL_CYCLES: Quotation = Quotation {
+    name: "Parallel snapshot isolation by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww acyclic and (so ∪ wr ∪ ww)⁺ ; rw irreflexive",
+    words: "every cycle of dependencies has at least two anti-dependencies, for some order of the versions of each key",
+    source: "Cerone, Bernardi & Gotsman 2015; Adya 1999, PL-2+",
+};
+
 const SNAPSHOT_CYCLES: Quotation = Quotation {
     name: "Snapshot isolation by dependencies",
     formula: "some choice of ww makes ((so ∪ wr ∪ ww) ; rw?) acyclic",
@@ -149,6 +164,7 @@ pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
         Axiom::ReadCommitted => READ_COMMITTED,
         Axiom::ReadAtomic => READ_ATOMIC,
         Axiom::Causal => CAUSAL,
+        Axiom::CommitOrder if level.is_of_dependencies() => TRANSITIVE_VISIBILITY,
         Axiom::CommitOrder if !level.is_serial() => PREFIX,
         Axiom::CommitOrder => SERIALIZABILITY,
     }
@@ -176,6 +192,7 @@ pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> O
 /// What a cycle violates at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
     match level.row().witness {
+        WitnessKind::Dependencies => PARALLEL_CYCLES,
         WitnessKind::Snapshots if level.forbids_conflicts() => SNAPSHOT_CYCLES,
         WitnessKind::Snapshots => PREFIX_CYCLES,
         WitnessKind::SerialOrder => SERIAL_CYCLES,

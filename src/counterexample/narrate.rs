@@ -23,6 +23,10 @@ pub fn from(step: &Step) -> String {
     let rests_on: Vec<String> = match step.role {
         StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
         StepRole::Supposed if matches!(step.says, Statement::OpenWriter { .. }) => found_at.into_iter().collect(),
+        // With the write, which no other line need give.
+        StepRole::Supposed if step.operations.len() > 1 && matches!(step.says, Statement::Suppose { .. }) => {
+            found_at.into_iter().collect()
+        }
         // The text of a contradiction of edges names the steps.
         StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
         StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),

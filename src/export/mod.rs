@@ -10,6 +10,7 @@ mod digest;
 mod dot;
 mod drawing;
 mod json;
+pub mod lattice;
 mod mermaid;
 mod options;
 mod overrides;

@@ -3,7 +3,7 @@
 use super::digest::shortened;
 use super::drawing::{Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
-use crate::checkers::Level;
+use crate::checkers::{Level, Verdict};
 use crate::counterexample::{Counterexample, Explanation, Shows, Step, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
@@ -182,8 +182,14 @@ fn sentence(text: &str) -> String {
 
 /// The requested levels in their order.
 fn ladder(example: &Counterexample) -> Option<String> {
-    // Of single operations on one key it is what strict serializability is.
-    let is_told = |level: Level| level != Level::Linearizability || example.level == level;
+    // Of single operations on one key it is what strict serializability is, unless comparisons failed.
+    let is_same = || {
+        example
+            .verdicts
+            .iter()
+            .any(|(level, verdict)| *level == Level::StrictSerializability && !matches!(verdict, Verdict::Satisfied(_)))
+    };
+    let is_told = |level: Level| level != Level::Linearizability || !is_same();
     let levels = example.verdicts.iter().filter(|(level, _)| is_told(*level));
     let levels: Vec<String> = levels.map(|&(level, _)| level.spoken()).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];

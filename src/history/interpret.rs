@@ -3,7 +3,7 @@
 use super::names::{positional_id, positional_name};
 use super::{
     DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
-    OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value, as_typed,
+    OperationKind, Outcome, Rules, SessionId, SetUpRule, TimeRule, TransactionId, UnknownRule, Value, as_typed,
 };
 use rustc_hash::FxHashSet;
 
@@ -289,6 +289,22 @@ impl History {
         let mut apart = self.clone();
         apart.rules.set_up = SetUpRule::Never;
         apart
+    }
+
+    /// This history as if each transaction had run in a session of its own, with the same ids of transactions and operations.
+    /// What sessions say about the initial state is decided before: `set_up` are the transactions that make it.
+    /// O(size of the history).
+    pub fn with_a_session_each(&self, set_up: &[TransactionId]) -> History {
+        let n = self.n_transactions();
+        let names = self.transactions().map(|t| self.exact_transaction_name(t).into_boxed_str()).collect();
+        let mut plain = self.without_assumed_set_up();
+        plain.transaction_names = Names::Strings(names);
+        plain.session_names = Names::Implicit(n);
+        plain.session_begin = (0..=n as u32).collect();
+        plain.transaction_session = (0..n).map(SessionId::new).collect();
+        let found: Vec<TransactionId> = set_up.iter().copied().filter(|t| !self.set_up.contains(t)).collect();
+        plain.count_as_initial(&found);
+        plain
     }
 
     /// This history with "the initial version" instead of values that are initial only because a rule says so: what can

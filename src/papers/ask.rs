@@ -244,6 +244,6 @@ fn violations(input: Input<'_>, levels: &[LevelResult], max_instances: usize, co
         let is_new = |pattern: Pattern| pattern != Pattern::NonRepeatableRead;
         found.violations.extend(more.violations.into_iter().filter(|violation| is_new(violation.id.pattern)));
     }
-    evidence::arrange(&mut found, satisfied, max_instances);
+    evidence::arrange(&mut found, satisfied.union(LevelSet::not_asked(&[])), max_instances);
     found.violations
 }

@@ -97,6 +97,6 @@ pub(super) fn found(
     }
     let mut found = evidence::collect(history, index, reads, Sought::of(&decisions), None, max, control);
     let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_))).map(|result| result.level);
-    evidence::arrange(&mut found, LevelSet::downward(satisfied), max);
+    evidence::arrange(&mut found, LevelSet::downward(satisfied).union(LevelSet::not_asked(&[])), max);
     Instances { counts, violations: found.violations, more: Vec::new() }
 }

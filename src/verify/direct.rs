@@ -36,13 +36,16 @@ pub struct Verifier<'a> {
     serial: Mutex<Vec<Arc<[TransactionId]>>>,
     whole: OnceLock<Arc<Join>>,
     apart: OnceLock<Option<Apart>>,
+    /// The history in which each transaction has a session of its own.
+    plain: OnceLock<History>,
 }
 
 impl<'a> Verifier<'a> {
     /// For a history. When `control` ends the work, whatever is undecided is [`Flaw::Interrupted`]. O(operations).
     pub fn new(history: &'a History, control: &'a Control) -> Verifier<'a> {
         let initial = Arc::new(Initial::new(history));
-        Verifier { history, control, initial, serial: Mutex::default(), whole: OnceLock::new(), apart: OnceLock::new() }
+        let (whole, apart, plain) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Verifier { history, control, initial, serial: Mutex::default(), whole, apart, plain }
     }
 
     /// Whether a witness of a level above CI can be replayed at all: not where lists were merged, since what they say
@@ -57,7 +60,10 @@ impl<'a> Verifier<'a> {
     /// What is wrong with it, or that there was no time or memory to find out.
     pub fn witness(&self, level: &str, witness: Witness<'_>, sources: Sources<'_>) -> Result<(), Flaw> {
         self.control.check()?;
-        self.stage(Extent::Whole).shows(level, witness, sources)
+        match levels::plain_of(level) {
+            Some(level) => Verifier::new(self.plain(), self.control).witness(level, witness, sources),
+            None => self.stage(Extent::Whole).shows(level, witness, sources),
+        }
     }
 
     /// Whether a witness explains every read of the transactions in it, which share no key with others.
@@ -68,6 +74,10 @@ impl<'a> Verifier<'a> {
         self.control.check()?;
         let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
         self.stage(Extent::Part).shows(level, witness, sources)
+    }
+
+    fn plain(&self) -> &History {
+        self.plain.get_or_init(|| self.initial.without_sessions(self.history))
     }
 
     fn stage(&self, extent: Extent) -> Stage<'_> {
@@ -89,6 +99,33 @@ impl<'a> Verifier<'a> {
 
     /// Whether each of these violations contradicts the levels it names.
     pub fn violations(&self, stated: &[Stated]) -> Vec<Result<(), Flaw>> {
+        let n_plain = |one: &Stated| one.entry.levels.iter().filter(|level| levels::plain_of(level).is_some()).count();
+        if stated.iter().all(|one| n_plain(one) == 0) {
+            return self.violations_with_sessions(stated);
+        }
+        let (mut with_sessions, mut plain) = (stated.to_vec(), stated.to_vec());
+        with_sessions.iter_mut().for_each(|one| one.entry.levels.retain(|level| levels::plain_of(level).is_none()));
+        for one in &mut plain {
+            one.entry.levels =
+                one.entry.levels.iter().filter_map(|level| levels::plain_of(level)).map(str::to_owned).collect();
+        }
+        // A violation of levels of one kind says nothing of the others.
+        let of = |some: &[Stated], checked: Vec<Result<(), Flaw>>| -> Vec<Result<(), Flaw>> {
+            let mut checked = checked.into_iter();
+            some.iter()
+                .map(|one| if one.entry.levels.is_empty() { Ok(()) } else { checked.next().unwrap_or(Ok(())) })
+                .collect()
+        };
+        let named = |some: &[Stated]| -> Vec<Stated> {
+            some.iter().filter(|one| !one.entry.levels.is_empty()).cloned().collect()
+        };
+        let first = of(&with_sessions, self.violations_with_sessions(&named(&with_sessions)));
+        let without = Verifier::new(self.plain(), self.control);
+        let second = of(&plain, without.violations_with_sessions(&named(&plain)));
+        first.into_iter().zip(second).map(|(first, second)| first.and(second)).collect()
+    }
+
+    fn violations_with_sessions(&self, stated: &[Stated]) -> Vec<Result<(), Flaw>> {
         if stated.is_empty() {
             return Vec::new();
         }

@@ -53,6 +53,17 @@ impl Initial {
         !t.is_initial() && self.setup[t.index()]
     }
 
+    /// The setup transactions.
+    fn setup(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        (0..self.setup.len()).filter(|&t| self.setup[t]).map(TransactionId::new)
+    }
+
+    /// The history in which each transaction has a session of its own: it satisfies a level if and only if this one
+    /// satisfies the plain form of that level. O(size of the history).
+    pub(super) fn without_sessions(&self, history: &History) -> History {
+        history.with_a_session_each(&self.setup().collect::<Vec<_>>())
+    }
+
     /// The keys whose lists begin with a setup.
     pub(super) fn keys(&self) -> impl Iterator<Item = KeyId> + '_ {
         self.appends.keys().copied()

@@ -19,17 +19,20 @@ pub(super) struct Row {
     pub(super) cycle: &'static str,
     /// Whether only an order in real time satisfies it.
     pub(super) in_real_time: bool,
+    /// The level that it is where each transaction has a session of its own.
+    pub(super) plain_of: Option<&'static str>,
     /// Whether it is about lightweight transactions only, failed comparisons included.
     pub(super) is_lightweight: bool,
 }
 
-/// What may be concluded at a level, each including the ones before.
+/// What may be concluded at a level, each including the ones before; but at PSI a path misses one version at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
     ReadCommitted,
     ReadAtomic,
     Causal,
     Prefix,
+    Parallel,
     Snapshot,
     Serial,
     Strict,
@@ -38,7 +41,7 @@ pub(super) enum Strength {
 impl Strength {
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
-        matches!(self, Strength::Prefix | Strength::Snapshot)
+        matches!(self, Strength::Prefix | Strength::Parallel | Strength::Snapshot)
     }
 }
 
@@ -66,16 +69,18 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 9] = [
-    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, is_lightweight: false },
-    Row { code: "RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
-    Row { code: "RA", implies: &["CI", "RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
-    Row { code: "TCC", implies: &["RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, is_lightweight: false },
-    Row { code: "PC", implies: &["TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, is_lightweight: false },
-    Row { code: "SI", implies: &["PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, is_lightweight: false },
-    Row { code: "SER", implies: &["SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, is_lightweight: false },
-    Row { code: "SSER", implies: &["SER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, is_lightweight: false },
-    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, is_lightweight: true },
+pub(super) const ROWS: [Row; 11] = [
+    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "RA", implies: &["CI", "RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "TCC", implies: &["RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-PSI", implies: &["CI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: Some("PSI"), is_lightweight: false },
+    Row { code: "PSI", implies: &["TCC", "P-PSI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "PC", implies: &["TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "SI", implies: &["PC", "PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "SER", implies: &["SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "SSER", implies: &["SER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
+    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.
@@ -86,6 +91,11 @@ pub(super) fn place(code: &str) -> Option<usize> {
 /// The row of a level.
 pub(super) fn row(code: &str) -> Option<&'static Row> {
     place(code).map(|place| &ROWS[place])
+}
+
+/// The level that this one is where each transaction has a session of its own.
+pub(super) fn plain_of(code: &str) -> Option<&'static str> {
+    row(code).and_then(|row| row.plain_of)
 }
 
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a

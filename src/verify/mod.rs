@@ -41,6 +41,7 @@ mod combinations;
 mod counts;
 mod cut;
 mod cycle;
+mod dependencies;
 mod direct;
 mod edge;
 mod edge_cycle;

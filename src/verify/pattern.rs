@@ -1,7 +1,7 @@
 //! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names, and whether one read, or one list, is an instance by itself.
-const PATTERNS: [(&str, &str, bool); 25] = [
+const PATTERNS: [(&str, &str, bool); 26] = [
     ("TAP-a", "ThinAirRead", true),
     ("TAP-b", "AbortedRead", true),
     ("TAP-c", "FutureRead", true),
@@ -22,6 +22,7 @@ const PATTERNS: [(&str, &str, bool); 25] = [
     ("Divergence", "Divergence", false),
     ("LostUpdate", "LostUpdate", false),
     ("LongFork", "LongFork", false),
+    ("PSICycle", "PSICycle", false),
     ("WriteSkew", "WriteSkew", false),
     ("SICycle", "SICycle", false),
     ("SERCycle", "SERCycle", false),

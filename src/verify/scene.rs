@@ -83,7 +83,7 @@ pub(super) fn shows(argument: &Argument<'_>, pattern: &str, part: &ProofEntry, s
 /// Whether a case of a proof may be an instance of a pattern, as far as its form tells.
 pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) -> bool {
     // The level violated by a case that does not name the violation is not given.
-    let is_general = matches!(pattern, "SICycle" | "SERCycle" | "RealTimeCycle");
+    let is_general = matches!(pattern, "PSICycle" | "SICycle" | "SERCycle" | "RealTimeCycle");
     let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
     is_general && has_edges || shows(argument, pattern, part, None).is_ok()
 }
@@ -167,6 +167,7 @@ impl Cycle<'_> {
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
             "WriteSkew" => self.is_write_skew(),
+            "PSICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence(),
             "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
             "SERCycle" => general(self.argument) == pattern && !self.is_write_skew(),
             "RealTimeCycle" => general(self.argument) == pattern && self.rests_on("RT"),

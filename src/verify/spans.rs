@@ -25,12 +25,12 @@ pub(super) enum Event {
     Commit,
 }
 
-/// The events an edge relates: the one it leaves and the one it enters.
-pub(super) type Span = (Event, Event);
+/// The events an edge or a path relates: the one it leaves and the one it enters; and how many versions are missed on it.
+pub(super) type Span = (Event, Event, usize);
 
-const COMMIT_TO_START: Span = (Event::Commit, Event::Start);
-const COMMIT_TO_COMMIT: Span = (Event::Commit, Event::Commit);
-const START_TO_COMMIT: Span = (Event::Start, Event::Commit);
+const COMMIT_TO_START: Span = (Event::Commit, Event::Start, 0);
+const COMMIT_TO_COMMIT: Span = (Event::Commit, Event::Commit, 0);
+const START_TO_COMMIT: Span = (Event::Start, Event::Commit, 1);
 
 impl Argument<'_> {
     /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
@@ -78,8 +78,9 @@ impl Argument<'_> {
                     }
                     AxiomWord::CommitOrder => needs(Strength::Prefix)?,
                 }
-                let (leaves, enters) = self.compose(seen, strength, before)?;
-                match strength.has_two_events() && (leaves, enters) != COMMIT_TO_START {
+                let span = self.compose(seen, strength, before)?;
+                misses_at_most(0, span, strength)?;
+                match strength.has_two_events() && (span.0, span.1) != (Event::Commit, Event::Start) {
                     true => Err("the path does not show that the one committed before the other started".to_owned()),
                     false => Ok(version_order),
                 }
@@ -87,16 +88,18 @@ impl Argument<'_> {
             ReasonEntry::Overwrites { order, .. } => {
                 needs(Strength::Prefix)?;
                 if !order.is_empty() {
-                    let (leaves, _) = self.compose(order, strength, before)?;
-                    if strength.has_two_events() && leaves == Event::Start {
+                    let span = self.compose(order, strength, before)?;
+                    misses_at_most(0, span, strength)?;
+                    if strength.has_two_events() && span.0 == Event::Start {
                         return Err("the path does not show that the one committed before the other".to_owned());
                     }
                 }
                 Ok(START_TO_COMMIT)
             }
             ReasonEntry::Conflict { order } => {
-                needs(Strength::Snapshot)?;
-                self.compose(order, strength, before)?;
+                needs(Strength::Parallel)?;
+                // At PSI the second cannot be the older one: with the version missed on the path it would see what it missed.
+                misses_at_most(1, self.compose(order, strength, before)?, strength)?;
                 Ok(COMMIT_TO_START)
             }
         }
@@ -123,15 +126,15 @@ impl Argument<'_> {
     fn compose(&self, path: &[usize], strength: Strength, spans: &[Result<Span, String>]) -> Result<Span, String> {
         let mut whole: Option<Span> = None;
         for &e in path {
-            let (leaves, enters) = match spans.get(e) {
+            let (leaves, enters, misses) = match spans.get(e) {
                 Some(span) => span.clone().map_err(|message| format!("edge {e}: {message}"))?,
                 None => return Err(format!("there is no edge {e}")),
             };
             whole = Some(match whole {
-                None => (leaves, enters),
-                Some((first, at)) => {
+                None => (leaves, enters, misses),
+                Some((first, at, before)) => {
                     legal(at, leaves, strength)?;
-                    (first, enters)
+                    (first, enters, before + misses)
                 }
             });
         }
@@ -153,8 +156,17 @@ impl Argument<'_> {
         strength: Strength,
     ) -> Result<(), String> {
         self.is_closed(cycle)?;
-        let (leaves, enters) = self.compose(cycle, strength, spans)?;
-        legal(enters, leaves, strength)
+        let span = self.compose(cycle, strength, spans)?;
+        misses_at_most(1, span, strength)?;
+        legal(span.1, span.0, strength)
+    }
+}
+
+/// At PSI each cycle and each premise has so many missed versions at most; elsewhere their number does not matter.
+fn misses_at_most(most: usize, span: Span, strength: Strength) -> Result<(), String> {
+    match strength == Strength::Parallel && span.2 > most {
+        true => Err("it misses more versions than this level allows for".to_owned()),
+        false => Ok(()),
     }
 }
 

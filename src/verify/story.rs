@@ -27,6 +27,8 @@ pub(super) enum Sight {
     OneStep,
     /// Causal consistency: its causal past.
     Past,
+    /// Parallel snapshot isolation: all that it depends on.
+    Dependencies,
 }
 
 /// A read that returns another transaction's version.

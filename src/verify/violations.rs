@@ -1,14 +1,15 @@
 //! One violation: is it there, does it match its name, and is its description true?
 
 use super::cycle;
-use super::elements::Apart;
+use super::elements::{self, Apart};
 use super::form::Form;
-use super::levels::is_of_reads;
+use super::levels::{self, is_of_reads};
 use super::resolution::Resolution;
 use super::told::{Scene, Surplus, Told};
 use super::{Problem, SessionNames, read};
 use crate::history::{History, TransactionId};
 use crate::report::{ProofEntry, ViolationEntry};
+use std::collections::BTreeSet;
 
 /// The context in which violations are checked.
 pub(super) struct Court<'a> {
@@ -33,6 +34,26 @@ pub(super) struct Confirmed {
 impl Court<'_> {
     /// Confirms a violation at all levels it names.
     pub(super) fn confirm(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
+        let Some((with_sessions, plain)) = apart_by_sessions(violation) else {
+            return self.confirm_with_sessions(violation);
+        };
+        let at_fault = |message| Problem { place: format!("violation {}", violation.id), message };
+        let transactions = self.transactions(self.history, violation).map_err(at_fault)?;
+        let history = self.resolution.initial().without_sessions(self.history);
+        let resolution = Resolution::new(&history);
+        let apart = elements::concerns(&history).then(|| elements::told_apart(history.clone()));
+        let shown = match holds(&history, &resolution, &plain, &transactions) {
+            Err(message) => match &apart {
+                Some(apart) => holds_apart(apart, &Resolution::new(&apart.history), &plain, &transactions),
+                None => Err(message),
+            },
+            Ok(()) => Ok(()),
+        };
+        shown.map_err(|message| at_fault(format!("without sessions: {message}")))?;
+        self.confirm_with_sessions(&with_sessions)
+    }
+
+    fn confirm_with_sessions(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
         let described = |proved| self.described(violation, proved);
         let n_problems = |found: &Result<Confirmed, String>| found.as_ref().map_or(usize::MAX, |f| f.problems.len());
         let mut found = self.proved(violation).map(described);
@@ -72,7 +93,7 @@ impl Court<'_> {
     /// What a violation with a valid proof shows.
     fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
         let Court { history, resolution, .. } = *self;
-        let mut levels = levels(violation)?;
+        let mut levels = named(violation)?;
         if violation.proof == ProofEntry::Read
             || levels.iter().any(|level| is_of_reads(level)) && !names_reads(&violation.proof)
         {
@@ -101,7 +122,7 @@ impl Court<'_> {
         holds_apart(apart, resolution, violation, &transactions)?;
         let told = match violation.proof {
             ProofEntry::Read => read::told(history, resolution, violation, &transactions, self.surplus),
-            _ => cycle::check_apart(apart, resolution, violation, &transactions, (&levels(violation)?, true))?,
+            _ => cycle::check_apart(apart, resolution, violation, &transactions, (&named(violation)?, true))?,
         };
         Ok((transactions, told))
     }
@@ -111,6 +132,21 @@ impl Court<'_> {
     }
 }
 
+/// A violation that names plain levels: as one of all its levels with sessions, since it violates those too, and as one of
+/// the plain levels, by the codes that they have where each transaction has a session of its own.
+fn apart_by_sessions(violation: &ViolationEntry) -> Option<(ViolationEntry, ViolationEntry)> {
+    let plain: Vec<String> =
+        violation.levels.iter().filter_map(|level| levels::plain_of(level)).map(str::to_owned).collect();
+    if plain.is_empty() {
+        return None;
+    }
+    let mut all: Vec<String> =
+        violation.levels.iter().map(|level| levels::plain_of(level).map_or(level.clone(), str::to_owned)).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|level| seen.insert(level.clone()));
+    Some((ViolationEntry { levels: all, ..violation.clone() }, ViolationEntry { levels: plain, ..violation.clone() }))
+}
+
 /// Whether the proof of a violation holds at each level it names.
 pub(super) fn holds(
     history: &History,
@@ -118,7 +154,7 @@ pub(super) fn holds(
     violation: &ViolationEntry,
     transactions: &[TransactionId],
 ) -> Result<(), String> {
-    let levels = levels(violation)?;
+    let levels = named(violation)?;
     if violation.proof == ProofEntry::Read {
         return read::check(history, resolution, violation, transactions, &levels);
     }
@@ -139,7 +175,7 @@ pub(super) fn holds_apart(
     violation: &ViolationEntry,
     transactions: &[TransactionId],
 ) -> Result<(), String> {
-    let levels = levels(violation)?;
+    let levels = named(violation)?;
     match violation.proof {
         ProofEntry::Read => read::check(&apart.history, resolution, violation, transactions, &levels),
         _ => cycle::check_apart(apart, resolution, violation, transactions, (&levels, false)).map(drop),
@@ -151,7 +187,7 @@ fn names_reads(proof: &ProofEntry) -> bool {
     matches!(proof, Reads { .. } | Writers { .. } | Appends { .. } | Outcomes { .. } | Combinations { .. })
 }
 
-fn levels(violation: &ViolationEntry) -> Result<Vec<&str>, String> {
+fn named(violation: &ViolationEntry) -> Result<Vec<&str>, String> {
     match violation.levels.is_empty() {
         true => Err("it names no level".to_owned()),
         false => Ok(violation.levels.iter().map(String::as_str).collect()),

@@ -1,9 +1,10 @@
-//! Replay of a commit order at RC, RA and TCC, where a read may return a version that is not the current one.
+//! Replay of a commit order at RC, RA, TCC and PSI, where a read may return a version that is not the current one.
 //!
 //! Only such stale reads need a closer look: whatever a transaction sees precedes it in the order, so nothing that it
 //! sees can have overwritten the version that is current when it runs.
 
 use super::causal;
+use super::dependencies;
 use super::initial::Initial;
 use super::replay::Flaw;
 use super::story::{Sight, Sources, Story};
@@ -12,7 +13,7 @@ use crate::history::{History, TransactionId};
 
 /// Whether a commit order explains every read at a level: each returns a final version of a transaction before it in
 /// the order, and none that the reader sees has overwritten that version by then. O(operations + stale reads × reads of
-/// their transactions); at TCC see [`causal`].
+/// their transactions); at TCC see [`causal`], at PSI [`dependencies`].
 pub(super) fn holds(
     history: &History,
     initial: &Initial,
@@ -30,5 +31,6 @@ pub(super) fn holds(
             story.not_overwritten_in_sessions()
         }
         Sight::Past => causal::replay(&story),
+        Sight::Dependencies => dependencies::replay(&story),
     }
 }

@@ -30,6 +30,21 @@ pub(super) fn check(
     names: &SessionNames,
     level: &LevelEntry,
 ) -> Result<bool, String> {
+    let Some(code) = levels::plain_of(&level.level) else {
+        return replays(history, resolution, (history, names), level);
+    };
+    let plain = resolution.initial().without_sessions(history);
+    let entry = LevelEntry { level: code.to_owned(), ..level.clone() };
+    replays(&plain, &Resolution::new(&plain), (history, names), &entry)
+}
+
+/// The same in a history with the ids of the one that gives names.
+fn replays(
+    history: &History,
+    resolution: &Resolution<'_>,
+    (named_in, names): (&History, &SessionNames),
+    level: &LevelEntry,
+) -> Result<bool, String> {
     let replay = levels::row(&level.level).map(|row| row.replay);
     if replay == Some(Replay::Reads) {
         return cut::satisfied(history, resolution).map(|()| true);
@@ -38,7 +53,7 @@ pub(super) fn check(
     if has_no_meaning(history) {
         return Ok(false);
     }
-    let order = entries.iter().map(|entry| names.find(history, entry)).collect::<Result<Vec<_>, _>>()?;
+    let order = entries.iter().map(|entry| names.find(named_in, entry)).collect::<Result<Vec<_>, _>>()?;
     let steps;
     let witness = match (replay, &level.snapshots) {
         (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
@@ -48,7 +63,7 @@ pub(super) fn check(
         }
         _ => Witness::Commits(&order),
     };
-    let named = sources(history, resolution, names, level)?;
+    let named = sources(history, resolution, (named_in, names), level)?;
     let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
@@ -147,14 +162,14 @@ impl Stage<'_> {
 fn sources(
     history: &History,
     resolution: &Resolution<'_>,
-    names: &SessionNames,
+    (named_in, names): (&History, &SessionNames),
     level: &LevelEntry,
 ) -> Result<FxHashMap<OperationId, TransactionId>, String> {
     let mut sources = FxHashMap::default();
     for entry in level.sources.iter().flatten() {
-        let reader = names.find(history, &entry.reader)?;
+        let reader = names.find(named_in, &entry.reader)?;
         let read = super::operations::operation(history, &[reader], 0, entry.operation)?;
-        let writer = names.find(history, &entry.writer)?;
+        let writer = names.find(named_in, &entry.writer)?;
         if history.operation(read).kind != OperationKind::Read || !resolution.each_writer(read).any(|w| w == writer) {
             let (text, name) = (history.operation_text(read), history.transaction_name(writer));
             return Err(format!("{text} cannot have returned what {name} wrote"));

@@ -9,6 +9,7 @@ pub(crate) mod examine;
 pub(crate) mod forgeries;
 pub(crate) mod formulas;
 pub(crate) mod instances;
+pub(crate) mod lattice;
 pub(crate) mod linear;
 pub(crate) mod mixed;
 pub(crate) mod notation;

@@ -688,12 +688,30 @@ impl World {
             Level::ReadCommitted => self.reads[t3][..at].iter().any(|&(_, writer)| writer == t2),
             Level::ReadAtomic => self.directly(t2, t3),
             Level::TransactionalCausalConsistency => self.causal[t2][t3],
+            Level::ParallelSnapshotIsolation => self.depends(co, t3, t2),
             Level::PrefixConsistency => prefix(),
             Level::SnapshotIsolation => prefix() || conflict(),
             Level::Serializability => co[t2] < co[t3],
-            Level::CutIsolation | Level::StrictSerializability | Level::Linearizability => {
+            Level::CutIsolation
+            | Level::PlainParallelSnapshotIsolation
+            | Level::StrictSerializability
+            | Level::Linearizability => {
                 unreachable!("no axiom on commit orders")
             }
         }
+    }
+
+    /// Whether session order, reads and overwritten versions lead from `to` to `t`.
+    fn depends(&self, co: &[usize], t: usize, to: usize) -> bool {
+        let overwrites = |a: usize, b: usize| co[a] < co[b] && !self.writes[a].is_disjoint(&self.writes[b]);
+        let mut seen = vec![t];
+        let mut at = 0;
+        while let Some(&b) = seen.get(at) {
+            at += 1;
+            let new = (0..self.n).filter(|&a| a != b && (self.directly(a, b) || overwrites(a, b)));
+            let new: Vec<usize> = new.filter(|a| !seen.contains(a)).collect();
+            seen.extend(new);
+        }
+        to != t && seen.contains(&to)
     }
 }

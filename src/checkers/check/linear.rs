@@ -45,7 +45,7 @@ impl Run<'_> {
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
             evidence.settles_all = true;
             for other in self.levels.clone() {
-                if other.is_weak() || other.is_strong() {
+                if other.is_weak() || other.is_strong() || other.is_of_dependencies() {
                     self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
                 }
             }

@@ -69,12 +69,12 @@ impl Run<'_> {
         self.verdicts.iter().all(is_shown).then_some(First { found, weak })
     }
 
-    /// The satisfied levels and those that they imply.
+    /// The levels that no violation names: the satisfied ones, those that they imply, and those only shown if asked for.
     fn levels_that_hold(&self) -> LevelSet {
         let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
             matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
         };
-        LevelSet::downward(self.verdicts.iter().filter_map(satisfied))
+        LevelSet::downward(self.verdicts.iter().filter_map(satisfied)).union(LevelSet::not_asked(&self.options.levels))
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which

@@ -57,6 +57,9 @@ pub(super) fn refute(
     most_conflicts: usize,
     control: &Control,
 ) -> Result<Ruled, Interrupt> {
+    if facts.misses_once {
+        return Ok(Ruled::NotOut);
+    }
     let pairs = open_pairs(facts, &case);
     if let Some(cycle) = add_certain(facts, &mut case, control)? {
         return Ok(Ruled::OutByCycle(cycle));

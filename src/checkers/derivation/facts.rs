@@ -5,6 +5,7 @@ use crate::checkers::strong::{Events, Vertex};
 use crate::graph::{Closure, Digraph};
 use crate::history::History;
 use crate::relations::{Axiom, Edge, Index, Listed, NONE, Node, Reason, Relation, Slot};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// Place of a fact in [`Facts::all`].
@@ -69,6 +70,8 @@ pub(super) struct Facts<'a> {
     pub(super) reads: Vec<ReadOf>,
     /// Pairs of versions that lists order.
     listed: Vec<Listed>,
+    /// Whether a cycle may have one anti-dependency only.
+    pub(super) misses_once: bool,
 }
 
 /// The facts that hold in one case, as a graph.
@@ -78,6 +81,8 @@ pub(super) struct Case {
     out: Vec<Vec<(Vertex, FactId)>>,
     pub(super) visible: Vec<FactId>,
     pub(super) closure: Closure,
+    /// Where anti-dependencies lead nowhere: those that hold, by read and newer writer.
+    missed: FxHashMap<(usize, Node), FactId>,
 }
 
 impl<'a> Facts<'a> {
@@ -92,7 +97,8 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        Facts { index, events, all: Vec::new(), reads, listed: index.listed() }
+        let misses_once = level.is_of_dependencies();
+        Facts { index, events, all: Vec::new(), reads, listed: index.listed(), misses_once }
     }
 
     /// Session order (every pair while that is few, else neighbours), write-read, and updates after what they read.
@@ -136,9 +142,14 @@ impl<'a> Facts<'a> {
     pub(super) fn add(&mut self, case: &mut Case, fact: Fact) -> FactId {
         let id = self.all.len() as FactId;
         let (from, to) = self.span(&fact);
-        case.out[from as usize].push((to, id));
         case.visible.push(id);
-        case.closure.add_edge(from, to);
+        match fact.because {
+            Because::Overwrites(read, _) if self.misses_once => drop(case.missed.insert((read, fact.to), id)),
+            _ => {
+                case.out[from as usize].push((to, id));
+                case.closure.add_edge(from, to);
+            }
+        }
         self.all.push(fact);
         id
     }
@@ -258,9 +269,19 @@ impl<'a> Facts<'a> {
 }
 
 impl Case {
+    /// Whether it is known that a read missed a version, where that leads nowhere.
+    pub(super) fn misses(&self, read: usize, newer: Node) -> bool {
+        self.missed.contains_key(&(read, newer))
+    }
+
+    /// The anti-dependencies that lead nowhere.
+    pub(super) fn missed(&self) -> impl Iterator<Item = FactId> + '_ {
+        self.missed.values().copied()
+    }
+
     fn new(events: Events, n_nodes: usize) -> Case {
         let inside = (0..n_nodes as Node).filter(|_| events.split()).map(|t| (events.start(t), events.commit(t)));
         let closure = Closure::new(&Digraph::new(events.n_events(), inside));
-        Case { out: vec![Vec::new(); events.n_events()], visible: Vec::new(), closure }
+        Case { out: vec![Vec::new(); events.n_events()], visible: Vec::new(), closure, missed: FxHashMap::default() }
     }
 }

@@ -1,10 +1,13 @@
-//! A readable proof that a small history violates PC, SI or SER.
+//! A readable proof that a small history violates PSI, PC, SI or SER.
 //!
 //! The engine in [`strong`](super::strong) is fast; this one explains. It draws every consequence of the reads, round
 //! by round, and keeps for each inferred edge the path it rests on; if a cycle occurs, the one with the shortest
 //! argument is the proof. If no cycle follows from the reads alone, an order of two writers is assumed, each way, and
 //! both assumptions must be contradicted. If that takes too many cases, all open orders are left to a solver, and what
 //! it learns is written down step by step: less readable, but just as easy to check.
+//!
+//! At PSI an anti-dependency leads nowhere: it closes a cycle with what leads from its end to its start, and no cycle has
+//! two. There the reads and cases must suffice, since the solver knows acyclic graphs only.
 //!
 //! Meant for counterexamples: up to a few hundred transactions, a few thousand with a log. It does not decide levels:
 //! it may fail to find a proof of a violation, and it never finds one for a satisfied level.
@@ -51,7 +54,7 @@ impl Default for Limits {
     }
 }
 
-/// Proves that the history violates PC, SI or SER (any other level is treated as SER): the edges of the argument,
+/// Proves that the history violates PSI, PC, SI or SER (any other level is treated as SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
 /// or no proof was found within the limits.
 ///

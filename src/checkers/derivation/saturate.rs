@@ -59,7 +59,11 @@ pub(super) fn saturate(
 }
 
 fn is_cyclic(facts: &Facts<'_>, case: &Case) -> bool {
-    (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v))
+    let is_missed_yet_seen = |id: FactId| {
+        let (reader, newer) = facts.span(&facts.all[id as usize]);
+        case.closure.reaches(newer, reader)
+    };
+    (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v)) || case.missed().any(is_missed_yet_seen)
 }
 
 /// What follows in one step from the facts of the case and is not implied by them.
@@ -82,6 +86,8 @@ fn consequences(
             if t1 != NONE
                 && case.closure.reaches(events.commit(t2), events.start(t3))
                 && !case.closure.reaches(events.commit(t2), events.after_writer(t1))
+                // The anti-dependency then says the same in a simpler way.
+                && !(facts.misses_once && case.closure.reaches(events.commit(t1), events.commit(t2)))
                 && let Some(path) = facts.path(case, events.commit(t2), events.start(t3))
             {
                 new.push(Fact { from: t2, to: t1, key, because: Because::Visible(read, path) });
@@ -109,7 +115,7 @@ pub(super) fn overwritten(facts: &Facts<'_>, case: &Case) -> Vec<Fact> {
 fn overwrites(facts: &Facts<'_>, case: &Case, ReadOf { read, t3, t1, key }: ReadOf, t2: Node) -> Option<Fact> {
     let events = facts.events;
     let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
-    if !older || case.closure.reaches(events.start(t3), events.commit(t2)) {
+    if !older || case.closure.reaches(events.start(t3), events.commit(t2)) || case.misses(read, t2) {
         return None;
     }
     let path = if t1 == NONE { Vec::new() } else { version_order(facts, case, t1, t2, key)? };

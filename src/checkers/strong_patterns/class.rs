@@ -6,7 +6,9 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
     let mut cycles = [Pattern::RealTimeCycle, Pattern::SERCycle].into_iter();
-    let general = cycles.find(|general| weakest.implies(general.row().level)).unwrap_or(Pattern::SICycle);
+    let parallel = weakest.is_of_dependencies();
+    let otherwise = if parallel { Pattern::PSICycle } else { Pattern::SICycle };
+    let general = cycles.find(|general| weakest.implies(general.row().level)).unwrap_or(otherwise);
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let is_named = |pattern: Pattern| match pattern {
         Pattern::LongFork => is_long_fork(edges, cycle),
@@ -14,7 +16,8 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let pattern = named.find(|&named| named.row().level == weakest && is_named(named)).unwrap_or(general);
+    let is_of = |named: Pattern| named.row().level == weakest || parallel && named == Pattern::LostUpdate;
+    let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];
     if cycle.iter().any(|&e| edges[e].relation == Relation::SessionOrder) {

@@ -168,7 +168,7 @@ fn prove(
 }
 
 /// The violation made of an argument about a part of the history.
-fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
+pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
     if weakest.forbids_conflicts() {
         turn_to_lost_update(&mut edges, &mut proof);
     }
@@ -263,8 +263,21 @@ fn used_by_log(
     Ok((nodes, true))
 }
 
-/// Removes transactions while the rest violates the level, in chunks of halving size.
-fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
+/// Removes transactions while the rest violates the level.
+fn reduce(index: &Index, nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
+    reduce_by(index, nodes, &mut |part| {
+        Ok(match decide(part, level, control)? {
+            StrongDecision::Violated { core } => Some(core),
+            _ => None,
+        })
+    })
+}
+
+/// Finds transactions of an index that suffice for a violation.
+type FindCore<'f> = dyn FnMut(&Index) -> Result<Option<Vec<Node>>, Interrupt> + 'f;
+
+/// Removes transactions, in chunks of halving size, while `core` finds that the rest violates a level.
+pub(super) fn reduce_by(index: &Index, mut nodes: Vec<Node>, core: &mut FindCore<'_>) -> Result<Vec<Node>, Interrupt> {
     let mut work = 0;
     let mut size = nodes.len() / 2;
     while size > 0 {
@@ -273,10 +286,10 @@ fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) 
             let mut rest = nodes.clone();
             rest.drain(at..(at + size).min(nodes.len()));
             work += rest.len() + 16;
-            match decide(&index.part(&rest), level, control)? {
+            match core(&index.part(&rest))? {
                 // The core of the rest may be smaller still.
-                StrongDecision::Violated { core } => nodes = core.iter().map(|&place| rest[place as usize]).collect(),
-                _ => at += size,
+                Some(core) => nodes = core.iter().map(|&place| rest[place as usize]).collect(),
+                None => at += size,
             }
         }
         size /= 2;

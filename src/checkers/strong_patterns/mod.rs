@@ -17,6 +17,8 @@
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
 //!   level the first few hundred cycles are examined.
+//! - PSICycle, if PSI is asked for: one proof for each of a few sets of transactions that violate PSI by themselves, unless
+//!   another pattern shows that PSI is violated.
 //! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
 //! "First" is in the order of the index. [`instances`] should be given one in canonical order
@@ -31,8 +33,10 @@ mod divergence;
 mod long_forks;
 mod next_version;
 mod pairs;
+mod parallel;
 
 pub(super) use cycles::of_core;
+pub(super) use parallel::of_part;
 
 use super::place::Window;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
@@ -58,6 +62,7 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
+    let parallel = levels.contains(Level::ParallelSnapshotIsolation);
     let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
     let pairs = pairs::Pairs::new(history, index, control)?;
     let forks = long_forks::LongForks::new(&pairs);
@@ -66,9 +71,14 @@ pub fn instances(
         if si || ser {
             divergence::find(history, index, max_instances, listing, control)?;
         }
-        forks.find(max_instances, listing, control)?;
+        if strong(levels).next().is_some() {
+            forks.find(max_instances, listing, control)?;
+        }
         if ser {
             pairs.write_skews(max_instances, listing);
+        }
+        if parallel && !listing.shows(Level::ParallelSnapshotIsolation) {
+            parallel::find(history, index, max_instances, listing, control)?;
         }
         for level in strong(levels) {
             cycles::find(history, index, level, max_instances, listing, control)?;
@@ -112,6 +122,10 @@ pub(super) fn first(
             }
         }
     }
+    let parallel = Level::ParallelSnapshotIsolation;
+    if levels.contains(parallel) && !listing.shows(parallel) {
+        parallel::find(history, index, 1, &mut listing, control)?;
+    }
     for level in strong(levels) {
         if !listing.shows(level) {
             cycles::find(history, index, level, 1, &mut listing, control)?;
@@ -129,10 +143,13 @@ fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
     levels.iter().filter(|level| level.is_strong())
 }
 
-/// If any strong level is included: whether one is that only first committers win, and whether a serial one is.
+/// If any level above TCC is included: whether one is at which no update is lost, and whether a serial one is.
 fn above_prefix(levels: LevelSet) -> Option<(bool, bool)> {
-    strong(levels).next()?;
-    Some((strong(levels).any(Level::forbids_conflicts), strong(levels).any(Level::is_serial)))
+    let parallel = levels.contains(Level::ParallelSnapshotIsolation);
+    (parallel || strong(levels).next().is_some()).then(|| {
+        let forbids_conflicts = parallel || strong(levels).any(Level::forbids_conflicts);
+        (forbids_conflicts, strong(levels).any(Level::is_serial))
+    })
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
@@ -226,7 +243,12 @@ impl Listing<'_> {
 
     /// Counts and lists a violation unless one with the same cycle is counted.
     fn add_new(&mut self, violation: Violation, group: u32) {
-        if !self.has(&Listing::identity(&violation)) {
+        let identity = Listing::identity(&violation);
+        // A cycle with a single anti-dependency is told of PSI, where that is the weakest level that it violates.
+        let is_parallel = identity.0 == Pattern::SICycle
+            && !violation.levels.contains(Level::PrefixConsistency)
+            && self.seen.contains(&(Pattern::PSICycle, identity.1.clone()));
+        if !is_parallel && !self.has(&identity) {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }

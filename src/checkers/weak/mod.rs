@@ -67,6 +67,11 @@ impl BaseOrder {
         Ok(base_order::BaseOrder::new(index, control)?.map(BaseOrder))
     }
 
+    /// The order: a linear extension of SO ∪ WR and the orders of versions that lists show.
+    pub fn order(&self) -> &[Node] {
+        &self.0.order.nodes
+    }
+
     /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
     pub fn serial(&self) -> Option<&[Node]> {
         self.0.replay.explains_all().then_some(self.0.order.nodes.as_slice())

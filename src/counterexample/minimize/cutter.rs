@@ -38,7 +38,10 @@ pub(super) enum Wanted {
 impl Wanted {
     /// A general cycle may shrink to a named pattern; named patterns are kept.
     fn of(original: &Violation) -> Wanted {
-        let is_general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
+        let is_general = matches!(
+            original.id.pattern,
+            Pattern::PSICycle | Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle
+        );
         match original.levels.weakest() {
             Some(weakest) if is_general => Wanted::NoWeaker(weakest),
             _ => Wanted::Pattern(original.id.pattern),

@@ -54,6 +54,9 @@ impl Words<'_> {
                         let chain = self.in_time(seen, level);
                         format!("{from}, which {wrote}, committed before {name} started{chain}")
                     }
+                    Axiom::CommitOrder if level.is_of_dependencies() => {
+                        format!("{name} depends on {from}, which {wrote}")
+                    }
                     Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),
                     Axiom::ReadCommitted => format!("{name} had already read from {from}, which {wrote}"),
                     Axiom::ReadAtomic | Axiom::Causal => self.seen(seen, &from, &name, &wrote),
@@ -95,6 +98,13 @@ impl Words<'_> {
             }
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
+                if level.is_of_dependencies() {
+                    return format!(
+                        "{from} and {to} both wrote {key}, so one of them depends on the other; {from} does not depend on \
+                         {to}, whose version it missed: so {}",
+                        order()
+                    );
+                }
                 format!(
                     "{from} and {to} both wrote {key}, so they may not overlap; {from} started before {to} committed{}: so {}",
                     self.in_time(edge.because.premises(), level),
@@ -211,6 +221,12 @@ impl Words<'_> {
     fn order(&self, edge: &Edge, level: Level) -> String {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
+            None if level.is_of_dependencies() && edge.relation == Relation::AntiDependency => {
+                format!("{} missed {}'s version", self.transaction(edge.from), self.transaction(edge.to))
+            }
+            None if level.is_of_dependencies() && edge.relation == Relation::WriteWrite => {
+                format!("{}'s version is older than {}'s", self.transaction(edge.from), self.transaction(edge.to))
+            }
             None if matches!(edge.because, Reason::Visible { .. }) && !level.reads_newest() => {
                 format!("{} would have to commit before {}", self.transaction(edge.from), self.transaction(edge.to))
             }

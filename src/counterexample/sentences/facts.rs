@@ -53,12 +53,12 @@ impl Explanation {
             let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
             match summary(whole, simpler) {
                 same if is_same(&same, &self.summary) => {
-                    format!("One of several in this file with the same cause; {} comes first.", simpler.id)
+                    format!("One of several anomalies with the same cause, which IsoScope lists after {}.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
-                    format!("Simpler, with the same cause ({} of this file): {summary}", simpler.id)
+                    format!("Simpler, with the same cause, listed as {}: {summary}", simpler.id)
                 }
-                _ => format!("{} of this file has the same cause.", simpler.id),
+                _ => format!("IsoScope lists an anomaly with the same cause before this one: {}.", simpler.id),
             }
         });
         self.under(whole, findings, violation)
@@ -154,7 +154,7 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
             let compares = reads.into_iter().any(|o| example.history.differs_from(o).is_some());
             let same = match (weakest, example.level, compares) {
                 (Level::StrictSerializability, Level::Linearizability, false) => {
-                    ", which is the same here: each transaction is a single read, write or compare-and-set of one key"
+                    ", which is the same here: each transaction is a single read, write or compare-and-set (which counts as two operations) of one key"
                 }
                 _ => "",
             };

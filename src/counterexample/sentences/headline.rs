@@ -71,6 +71,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A later read returned an older state",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
+        Claim::StaleRead { sight: Sight::Order, .. } if is_of_dependencies(violation) => {
+            "A transaction missed a write of another one that it depends on"
+        }
         Claim::StaleRead { sight: Sight::Through, .. } => {
             "A transaction missed a write of another one that it depends on"
         }
@@ -116,6 +119,11 @@ fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<Transacti
     let is_conflict = |edge: &&&Edge| matches!(edge.because, Reason::Conflict { .. }) && edge.to == *one;
     let is_missed = |edge: &&Edge| edge.relation == Relation::AntiDependency && edge.from == *one;
     cycle.iter().find(is_conflict).filter(|_| cycle.iter().any(is_missed)).map(|edge| edge.from)
+}
+
+/// Whether the weakest level violated is about dependencies: then nothing is said of one order of commits.
+fn is_of_dependencies(violation: &Violation) -> bool {
+    violation.levels.weakest().is_some_and(|level| level.is_of_dependencies())
 }
 
 fn has_session_order(violation: &Violation) -> bool {
@@ -226,6 +234,9 @@ impl Speaker<'_> {
                 "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
+            Sight::Order if is_of_dependencies(self.violation) => {
+                format!("{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}.")
+            }
             Sight::Through => {
                 format!("{reader} depends on {writer}, which {new}, but {reader} read the older {stale}.")
             }
@@ -347,6 +358,7 @@ impl Speaker<'_> {
         const TOLD: usize = 4;
         let order = match self.violation.levels.weakest() {
             Some(level) if level.is_serial() => "no serial order",
+            Some(level) if level.is_of_dependencies() => "no order of versions",
             _ => "no order of commits",
         };
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();

@@ -20,7 +20,7 @@ fn with_writers(example: &Counterexample) -> String {
     match others.len() {
         0 => "those that the argument names".to_owned(),
         n if others.iter().all(is_writer) => {
-            format!("{} that the argument names and {n} more that may have written the same values", named.len())
+            format!("{} that the argument names and {n} more, the other possible writers of these values", named.len())
         }
         _ => "some may still be superfluous".to_owned(),
     }
@@ -68,7 +68,11 @@ pub fn size(example: &Counterexample) -> String {
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
     if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
-        return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}.");
+        let left_out = match lacks_appends(&example.history) {
+            true => " (elements that none of these transactions appended are left out of the lists)",
+            false => "",
+        };
+        return format!("Minimal: without one of the two reads, the other operations shown satisfy {level}{left_out}.");
     }
     if matches!(example.violation.proof, Proof::Writers { .. } | Proof::Combinations { .. }) {
         // Without a possible writer the read goes, too, so that each is needed says nothing.
@@ -119,8 +123,7 @@ pub fn size(example: &Counterexample) -> String {
         Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
         Minimality::IrreducibleForPattern if !is_for_pattern => {
-            let pattern = example.violation.called().row().title.to_lowercase();
-            format!("; for a {pattern} it needs each of the {operations}")
+            format!("; the argument uses each of the {operations}")
         }
         Minimality::IrreducibleForPattern => {
             format!(" and {operations}; some of them alone violate {level} in another way")

@@ -149,7 +149,11 @@ impl Teller<'_> {
     /// "Suppose that T1 wrote the 1 that T3 read of key 4".
     fn tell_answer(&mut self, supposed: Supposed) {
         let operations = match supposed {
-            Supposed::Writer { read, .. } => vec![read],
+            Supposed::Writer { read, writer } => {
+                let mut operations = self.writes_read_by(read, &[writer]);
+                operations.push(read);
+                operations
+            }
             Supposed::Append { read, append, .. } => vec![read, append],
             Supposed::Outcome { .. } => Vec::new(),
         };

@@ -53,7 +53,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         found: Instances::default(),
         assumptions: Vec::new(),
     };
-    let every: LevelSet = Level::ALL.into_iter().collect();
+    let every: LevelSet = Level::EVERY.into_iter().collect();
     let (of_reads, others): (Vec<Level>, Vec<Level>) = options.levels.iter().partition(|level| level.is_of_reads());
     // At cut isolation an element counts as that of every transaction that appended it.
     let mut base = Findings::default();
@@ -296,7 +296,8 @@ impl Whole<'_> {
     fn findings(mut self, base: Findings) -> Findings {
         self.count_listed();
         let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
-        let satisfied = LevelSet::downward(self.verdicts.values().filter(is_satisfied).map(|result| result.level));
+        let satisfied = LevelSet::downward(self.verdicts.values().filter(is_satisfied).map(|result| result.level))
+            .union(LevelSet::not_asked(&self.options.levels));
         evidence::arrange(&mut self.found, satisfied, self.options.max_instances);
         let mut levels: Vec<LevelResult> = Vec::new();
         for level in &self.options.levels {

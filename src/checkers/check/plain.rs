@@ -1,0 +1,216 @@
+//! Levels that count no sessions.
+//!
+//! The plain form of a level holds if the level holds in the history in which each transaction has a session of its own.
+//! Transactions and operations keep their ids there, so orders and arguments found there are ones of the history itself,
+//! without an edge of session order. What is violated there is violated with sessions, too.
+
+use super::{CheckMode, check_applicable, set_up};
+use crate::checkers::{
+    Findings, Level, LevelResult, LevelSet, Options, Proof, Shows, Verdict, Violation, strong_patterns,
+};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::relations::{EdgeIndex, Index, NONE, Node, Reason, Relation, Resolution, resolve, set_up_transactions};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// [`check_applicable`] where some of the levels are plain.
+///
+/// Their forms with sessions are decided first: what satisfies one satisfies the plain level. Only if it is violated, the
+/// plain level is decided without sessions, which costs as much again.
+pub(super) fn check(
+    history: &History,
+    resolution: Option<Arc<Resolution>>,
+    options: &Options,
+    control: &Control,
+    manner: CheckMode,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
+        options.levels.iter().copied().partition(|level| level.plain_of().is_some());
+    let forms = plain.iter().filter_map(|level| level.plain_of());
+    let not_asked: Vec<Level> = forms.filter(|level| !options.levels.contains(level)).collect();
+    with_sessions.extend(&not_asked);
+    let asked = Options { levels: with_sessions, ..options.clone() };
+    let tell = |result: &LevelResult| {
+        if !not_asked.contains(&result.level) {
+            observe(result)
+        }
+    };
+    let mut findings = check_applicable(history, resolution, &asked, control, manner, &tell);
+    let mut open = Vec::new();
+    for level in plain {
+        match level.plain_of().and_then(|level| findings.level(level)).cloned() {
+            Some(known) if known.verdict == Verdict::Violated => open.push(level),
+            known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
+        }
+    }
+    if !open.is_empty() {
+        add_plain(history, &open, options, control, manner, &mut findings, observe);
+    }
+    findings.levels.retain(|result| !not_asked.contains(&result.level));
+    for violation in &mut findings.violations {
+        violation.levels = not_asked.iter().fold(violation.levels, |levels, level| levels.without(*level));
+    }
+    findings.violations.retain(|violation| violation.levels.weakest().is_some());
+    findings
+}
+
+/// Decides plain levels without sessions and adds them, with what violates them.
+fn add_plain(
+    history: &History,
+    levels: &[Level],
+    options: &Options,
+    control: &Control,
+    manner: CheckMode,
+    findings: &mut Findings,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) {
+    let asked = Options {
+        levels: levels.iter().filter_map(|level| level.plain_of()).collect(),
+        max_instances: options.max_instances.min(1),
+        counts: false,
+        share: None,
+    };
+    let alone = history.with_a_session_each(&set_up_transactions(history));
+    let quiet = |_: &LevelResult| {};
+    let mut found = check_applicable(&alone, None, &asked, control, manner, &quiet);
+    if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
+        // What shows some of them takes a search for all that violates them.
+        let counting = Options { counts: true, ..asked };
+        found = check_applicable(&alone, None, &counting, control, manner, &quiet);
+    }
+    let is_new = |sentence: &String| !findings.assumptions.contains(sentence);
+    let assumptions: Vec<String> = found.assumptions.drain(..).filter(is_new).collect();
+    findings.assumptions.extend(assumptions);
+    findings.index_seconds += found.index_seconds;
+    findings.check_seconds += found.check_seconds;
+    let mut results = Findings::default();
+    for &level in levels {
+        let result = found.levels.iter().find(|result| Some(result.level) == level.plain_of());
+        results.levels.extend(result.map(|result| LevelResult { level, ..result.clone() }));
+    }
+    if manner.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
+        set_up::verify_assumed_setup(history, options, control, &mut results);
+        findings.assumptions.append(&mut results.assumptions);
+    }
+    results.levels.iter().for_each(observe);
+    findings.levels.append(&mut results.levels);
+    for &level in levels {
+        findings.rest.satisfied = findings.rest.satisfied.without(level);
+    }
+    for violation in found.violations {
+        add_violation(&alone, violation, levels, options, control, findings);
+    }
+}
+
+/// Whether a violated level is named by a listed violation.
+fn is_shown(found: &Findings, result: &LevelResult) -> bool {
+    result.verdict != Verdict::Violated || found.violations.iter().any(|v| v.levels.contains(result.level))
+}
+
+/// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions.
+fn add_violation(
+    alone: &History,
+    mut violation: Violation,
+    levels: &[Level],
+    options: &Options,
+    control: &Control,
+    findings: &mut Findings,
+) {
+    let is_named = |level: &Level| level.plain_of().is_some_and(|form| violation.levels.contains(form));
+    let plain: LevelSet = levels.iter().copied().filter(is_named).collect();
+    if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
+        return;
+    }
+    let shows = violation.id.pattern.row().shows;
+    if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
+        // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
+        match by_cycle(alone, &violation, control) {
+            Ok(Some(cycle)) if replaces(&cycle, plain, &mut findings.violations) => return,
+            Ok(Some(cycle)) => violation = cycle,
+            _ => return,
+        }
+    }
+    let not_asked = LevelSet::not_asked(&options.levels);
+    let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
+    violation.levels = with_sessions.union(plain);
+    let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
+    let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
+    let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
+    (violation.id.ordinal, violation.group, violation.place) = (n + 1, last_group + 1, None);
+    // It may be one of those that are counted and not listed.
+    let count = findings.patterns.entry(violation.id.pattern).or_default();
+    *count = (*count).max(u64::from(n) + 1);
+    findings.violations.push(violation);
+    findings.violations.sort_by_key(|violation| violation.id);
+}
+
+/// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
+fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) -> bool {
+    let (instance, cycle) = (instance_of(violation), cycle_of(violation));
+    let shown = violation.levels.union(plain);
+    let takes = |known: &Violation| match known.id.pattern.row().shows {
+        Shows::WrongRead => true,
+        // Two reads of a key may be told in another order.
+        Shows::Reads => false,
+        // With sessions an instance may violate weaker levels, of which this argument says nothing.
+        Shows::CausalOrder | Shows::Order => known.levels.iter().all(|level| shown.contains(level)),
+    };
+    let is_same = |known: &Violation| {
+        known.id.pattern == violation.id.pattern
+            && (instance_of(known) == instance || cycle.is_some() && cycle_of(known) == cycle)
+    };
+    let Some(known) = listed.iter_mut().find(|known| takes(known) && is_same(known)) else { return false };
+    let levels = known.levels.union(plain);
+    *known = match violation.id.pattern.is_wrong_read() {
+        true => Violation { levels, ..known.clone() },
+        false => Violation {
+            levels,
+            id: known.id,
+            implied: known.implied,
+            group: known.group,
+            place: known.place,
+            ..violation.clone()
+        },
+    };
+    true
+}
+
+/// What two arguments about one instance of a pattern have in common: its key, transactions and reads.
+fn instance_of(violation: &Violation) -> (Option<KeyId>, Vec<TransactionId>, Vec<OperationId>) {
+    let seen = violation.edges.iter().filter_map(|edge| match edge.because {
+        Reason::Visible { read, .. } => Some(read),
+        _ => None,
+    });
+    let (mut transactions, mut reads) = (violation.transactions.clone(), violation.proof.reads());
+    reads.extend(seen.chain(violation.operations.iter().copied()));
+    transactions.sort_unstable();
+    reads.sort_unstable();
+    reads.dedup();
+    (violation.key, transactions, reads)
+}
+
+/// The ends of an edge, its relation and key, and the read that missed a version.
+type CycleEdge = (TransactionId, TransactionId, Relation, Option<KeyId>, Option<OperationId>);
+
+/// The edges of a cycle above causal order.
+fn cycle_of(violation: &Violation) -> Option<BTreeSet<CycleEdge>> {
+    let Proof::Cycle(cycle) = &violation.proof else { return None };
+    let edge = |&e: &EdgeIndex| {
+        let edge = &violation.edges[e];
+        let missing = edge.from_operation.filter(|_| edge.relation == Relation::AntiDependency);
+        (edge.from, edge.to, edge.relation, edge.key, missing)
+    };
+    (violation.id.pattern.row().shows == Shows::Order).then(|| cycle.iter().map(edge).collect())
+}
+
+/// The cycle of dependencies that the transactions of a violation close without sessions.
+fn by_cycle(alone: &History, violation: &Violation, control: &Control) -> Result<Option<Violation>, Interrupt> {
+    let resolution = resolve(alone, control)?;
+    let index = Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?;
+    let named = violation.transactions.iter().filter(|t| !t.is_initial());
+    let mut nodes: Vec<Node> = named.map(|t| index.node[t.index()]).filter(|node| *node != NONE).collect();
+    nodes.sort_unstable();
+    strong_patterns::of_part(alone, &index.part(&nodes), control)
+}

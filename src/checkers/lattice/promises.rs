@@ -1,0 +1,79 @@
+//! What products promise, as levels: a claim to check a recording against, not a finding about the product.
+
+/// A setting of a product, and the level it promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// The product, lower case as typed.
+    pub product: &'static str,
+    /// The setting, lower case as typed.
+    pub setting: &'static str,
+    /// What is promised.
+    pub claim: Claim,
+    /// What else to know about it: a sentence without a full stop.
+    pub note: &'static str,
+}
+
+/// What is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// A level, by code.
+    Level(&'static str),
+    /// No level at all.
+    Nothing,
+}
+
+impl Promise {
+    /// The code of the level.
+    pub fn level(&self) -> Option<&'static str> {
+        match self.claim {
+            Claim::Level(code) => Some(code),
+            Claim::Nothing => None,
+        }
+    }
+
+    /// "postgresql repeatable read", as typed after `--claim`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.product, self.setting)
+    }
+}
+
+const fn promise(product: &'static str, setting: &'static str, level: &'static str, note: &'static str) -> Promise {
+    Promise { product, setting, claim: Claim::Level(level), note }
+}
+
+/// By product. Documented by the vendors unless the note says otherwise.
+#[rustfmt::skip]
+pub const PROMISES: &[Promise] = &[
+    promise("postgresql", "read committed", "R-MSR", "of plain SELECTs, each of which sees all that had committed; FOR UPDATE and updates read rows again, and within one such statement only R-PL2 is promised"),
+    promise("postgresql", "repeatable read", "R-SI", "on one node"),
+    promise("postgresql", "serializable", "SSER", "SER is documented; SSER follows because real-time edges are edges from a commit to a later start"),
+    promise("postgresql-standby", "repeatable read", "PSI", "of a session that stays on one node; called snapshot isolation, but standbys show long forks, and they are stale"),
+    promise("rds-multi-az", "repeatable read", "P-PSI", "over all endpoints; called snapshot isolation, but Jepsen found long forks in 2025"),
+    promise("mysql", "read uncommitted", "R-PL1", ""),
+    promise("mysql", "read committed", "R-MSR", ""),
+    promise("mysql", "repeatable read", "R-PC", "of blind writes and snapshot reads; locking reads and updates see the newest rows, and then even CI and RC fail"),
+    promise("mysql", "serializable", "SSER", "by two-phase locking"),
+    promise("mariadb", "read uncommitted", "R-PL1", ""),
+    promise("mariadb", "read committed", "R-MSR", ""),
+    promise("mariadb", "repeatable read", "R-SI", "from 11.6.2 on, where innodb_snapshot_isolation is on; before, as MySQL"),
+    promise("mariadb", "serializable", "SSER", "by two-phase locking"),
+    promise("sqlite", "serializable", "SSER", "on one file"),
+    promise("sqlite", "read uncommitted", "PL1", "with a shared cache"),
+    promise("cockroachdb", "serializable", "K-SER", "no stale reads of a key; causal reverse is possible"),
+    promise("cockroachdb", "read committed", "P-MSR", "a snapshot per statement"),
+    promise("cockroachdb", "follower reads", "P-SER", "also AS OF SYSTEM TIME: stale by intent"),
+    promise("yugabytedb", "serializable", "K-SER", "single rows are linearizable"),
+    promise("yugabytedb", "repeatable read", "K-SI", ""),
+    promise("yugabytedb", "read committed", "P-MSR", "if enabled; otherwise it falls back to snapshots"),
+    promise("mongodb", "transaction causal session", "SI", "with read concern snapshot and write concern majority, in a causally consistent session"),
+    promise("mongodb", "transaction", "P-SI", "with read concern snapshot and write concern majority"),
+    promise("mongodb", "majority causal session", "TCC", "outside transactions, with read and write concern majority; all four session guarantees"),
+    promise("mongodb", "majority reads w:1", "MR", "in a causal session outside transactions; writes follow reads, too"),
+    promise("mongodb", "local reads w:majority", "MW", "in a causal session outside transactions"),
+    Promise { product: "mongodb", setting: "local reads w:1", claim: Claim::Nothing, note: "in a causal session outside transactions" },
+    promise("redis", "multi watch", "SSER", "on one node"),
+    Promise { product: "redis", setting: "replicas", claim: Claim::Nothing, note: "nor across a failover" },
+    promise("etcd", "default", "SSER", "of all calls on keys"),
+    promise("etcd", "serializable reads", "P-SER", "with --consistency=s reads may be stale"),
+    promise("galera", "repeatable read", "P-SI", "documented as between serializable and repeatable read; R-SI only with wsrep_sync_wait"),
+];

@@ -1,0 +1,117 @@
+//! `isoscope levels`: the lattice of levels, or one of them: what it promises, who promises it, what it implies.
+
+use super::output::{Output, Paint, write_file};
+use super::{ExitCode, LevelsArguments};
+use crate::checkers::lattice::{LatticeLevel, Named, Order, Promise, levels, named};
+use crate::export::lattice;
+use serde_json::{Value as Json, json};
+
+pub(super) fn run(arguments: &LevelsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let one = arguments.level.as_deref().map(named).transpose().map_err(anyhow::Error::msg)?;
+    if let Some(output) = &arguments.output {
+        let picture = match output.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => lattice::svg(),
+            Some("dot") => lattice::dot(),
+            _ => anyhow::bail!("{}: the ending of the file says what to draw, expected svg or dot", output.display()),
+        };
+        write_file(output, out, |file| Ok(file.write_all(picture.as_bytes())?))?;
+        return Ok(ExitCode::Satisfied);
+    }
+    let text = match (one, arguments.json) {
+        (Some(one), true) => data(one.level).to_string() + "\n",
+        (None, true) => Json::Array(levels().iter().map(data).collect()).to_string() + "\n",
+        (Some(one), false) => about(one, out),
+        (None, false) => table(out),
+    };
+    out.text(&text);
+    Ok(ExitCode::Satisfied)
+}
+
+fn codes<'l>(some: impl IntoIterator<Item = &'l LatticeLevel>) -> Vec<&'l str> {
+    some.into_iter().map(|level| level.code.as_str()).collect()
+}
+
+fn arrows(level: &LatticeLevel) -> Vec<&'static str> {
+    codes(level.arrows.iter().map(|&weaker| &levels()[weaker]))
+}
+
+/// All that a level implies but itself.
+fn implied(level: &LatticeLevel) -> Vec<&'static str> {
+    codes(levels().iter().filter(|other| other.code != level.code && level.implies(other)))
+}
+
+fn implied_by(level: &LatticeLevel) -> Vec<&'static str> {
+    codes(levels().iter().filter(|other| other.code != level.code && other.implies(level)))
+}
+
+fn data(level: &LatticeLevel) -> Json {
+    let promised = level
+        .promised_by()
+        .map(|promise| json!({ "product": promise.product, "setting": promise.setting, "note": promise.note }));
+    json!({
+        "code": level.code,
+        "name": level.name,
+        "base": level.base.code,
+        "order": level.order.word(),
+        "decided": level.decided.is_some(),
+        "elle": level.elle.iter().map(|keyword| format!(":{keyword}")).collect::<Vec<String>>(),
+        "known_as": level.base.known_as,
+        "promise": level.promise(),
+        "implies": arrows(level),
+        "implies_all": implied(level),
+        "broken_by": level.base.broken_by,
+        "promised_by": promised.collect::<Vec<Json>>(),
+    })
+}
+
+/// All levels, a line each, by order.
+fn table(out: &Output) -> String {
+    let mut text = String::new();
+    for order in [Order::Plain, Order::Session, Order::RealTime, Order::KeyRealTime, Order::CommitRealTime] {
+        text += &format!("{}: {}\n", out.paint(Paint::Strong, order.word()), order.adds());
+        for level in levels().iter().filter(|level| level.order == order) {
+            let mark = if level.decided.is_some() { '+' } else { ' ' };
+            let weaker = arrows(level).join(", ");
+            let weaker = if weaker.is_empty() { String::new() } else { format!("implies {weaker}") };
+            text += &format!("  {mark} {:7}  {:40}  {}\n", level.code, level.name, out.paint(Paint::Faint, &weaker));
+        }
+        text.push('\n');
+    }
+    text + "+ is decided; `isoscope levels SI` says more about a level, `isoscope levels -o levels.svg` draws them all\n"
+}
+
+/// One level in full.
+fn about(one: Named, out: &Output) -> String {
+    let level = one.level;
+    let mut text = format!("{}  {}\n{}\n", out.paint(Paint::Strong, &level.code), level.name, level.promise());
+    let mut line = |what: &str, said: String| {
+        if !said.is_empty() {
+            text += &format!("  {:12}  {said}\n", out.paint(Paint::Faint, what));
+        }
+    };
+    let keywords: Vec<String> = level.elle.iter().map(|keyword| format!(":{keyword}")).collect();
+    line("decided", if level.decided.is_some() { "yes" } else { "not yet" }.to_owned());
+    line("known as", level.base.known_as.to_owned());
+    line("in Elle", keywords.join(" "));
+    line("implies", implied(level).join(", "));
+    line("implied by", implied_by(level).join(", "));
+    line("broken by", level.base.broken_by.to_owned());
+    for promise in level.promised_by() {
+        line("promised by", promised(promise));
+    }
+    text + &same_word(one)
+}
+
+fn promised(promise: &Promise) -> String {
+    let note = if promise.note.is_empty() { String::new() } else { format!(": {}", promise.note) };
+    format!("{}{note}", promise.name())
+}
+
+/// Where a keyword and the same word without its colon are different levels.
+fn same_word(one: Named) -> String {
+    let others = one.level.elle.iter().filter_map(|keyword| Some((keyword, named(keyword).ok()?.level)));
+    let mut different = others.filter(|(_, other)| other.code != one.level.code);
+    different.next().map_or_else(String::new, |(keyword, other)| {
+        format!("\n:{keyword} with a colon, as in Elle, is {}; {keyword} without is {}.\n", one.level.code, other.code)
+    })
+}
