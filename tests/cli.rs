@@ -1114,7 +1114,8 @@ fn a_history_that_does_not_fit_into_the_memory_allowed_is_not_read() {
 
 /// Text between quotation marks after `name=`, for each element of a kind.
 fn attributes(xml: &str, element: &str, name: &str) -> Vec<String> {
-    let opened = xml.split(&format!("<{element} ")).skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let begin = format!("<{element} ");
+    let opened = xml.split(&begin).skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
     let value = |tag: &str| Some(tag.split(&format!("{name}=\"")).nth(1)?.split('"').next()?.to_owned());
     opened.filter_map(value).collect()
 }

@@ -6,7 +6,8 @@ mod common;
 use common::examine::{self, examine, signs};
 use common::oracle::LEVELS;
 use common::{repository, shop};
-use isoscope::checkers::{Findings, Pattern};
+use isoscope::audit;
+use isoscope::checkers::{Findings, Level, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::formats;
 use isoscope::history::History;
@@ -91,7 +92,10 @@ fn brute_force_agrees_on_small_samples_and_all_evidence_holds() {
 fn there_is_a_sample_of_every_pattern_and_each_contains_its_own() {
     let mut shown = BTreeSet::new();
     for file in files() {
-        let findings = examine::check(&open(&file));
+        let history = open(&file);
+        let levels = Level::of(&history).into_iter().chain([Level::ParallelSnapshotIsolation]).collect();
+        let options = Options { levels, ..Options::default() };
+        let findings = audit::check(&history, &options, &Control::new(), &|_| {});
         shown.extend(findings.patterns.iter().filter(|(_, count)| **count > 0).map(|(pattern, _)| *pattern));
         if let Some(letter) = file.strip_prefix("tap-") {
             let pattern = Pattern::parse(&format!("TAP-{}", &letter[..1])).expect("a letter from a to n");

@@ -58,7 +58,8 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
                  atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes; \
                  sessions and reads follow one order of commits) and everything stronger.";
     assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history, with its other anomalies: forbidden by read committed (stronger than in SQL: a transaction reads its own writes and final versions of \
+    let whole = "Whole history, with its other anomalies: allowed by cut isolation (no transaction reads a key from two other transactions), \
+                 forbidden by read committed (stronger than in SQL: a transaction reads its own writes and final versions of \
                  committed transactions, of each key none older than what it has seen; sessions and reads follow one order of \
                  commits) and everything stronger.";
     assert_eq!(explanation.whole.as_deref(), Some(whole));

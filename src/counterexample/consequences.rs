@@ -107,9 +107,9 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
     simpler
 }
 
-/// The place in a list of the violation that a counterexample of `chosen` shows: one of the same pattern and level that
-/// rests on the same reads or has the same root cause, else one that rests on reads of `chosen`. O(size of the
-/// violations).
+/// The place in a list of the violation that a counterexample of `chosen` shows instead of that: one of the same pattern
+/// and level that rests on the same reads or has the same root cause, else one that rests on reads of `chosen`. O(size
+/// of the violations).
 pub fn listed_as(
     history: &History,
     violations: &[Violation],
@@ -122,9 +122,12 @@ pub fn listed_as(
         !extent.reads.is_empty() && extent.reads == other.reads
             || extent.causes.iter().any(|cause| other.causes.contains(cause))
     };
+    let is_alike = |v: &Violation| v.id.pattern == shown.id.pattern && v.levels.weakest() == extent.weakest;
+    if is_alike(chosen) && is_same(&whole) {
+        return None;
+    }
     let is_part = |other: &Extent| !other.reads.is_empty() && is_within(&other.reads, &whole.reads);
     let alike = || {
-        let is_alike = |v: &Violation| v.id.pattern == shown.id.pattern && v.levels.weakest() == extent.weakest;
         let listed = violations.iter().enumerate().filter(move |(_, v)| v.id != chosen.id && is_alike(v));
         listed.map(|(place, v)| (place, Extent::of(history, v)))
     };

@@ -86,13 +86,19 @@ fn counts(findings: &Findings) -> Counts {
         !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))
     };
     let looked_for = |pattern: Pattern| {
-        findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))
+        let decided = || findings.levels.iter().filter(decided).map(|result| result.level);
+        is_usual_or_among(pattern.row().level, decided()) && decided().any(|level| level.implies(pattern.row().level))
     };
     let entry = |pattern: Pattern| match findings.patterns.get(&pattern) {
         Some(&count) => Some((pattern.id().to_owned(), count)),
         None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
     };
     Counts(Pattern::all().filter(|&pattern| findings.checker.counts(pattern)).filter_map(entry).collect())
+}
+
+/// Whether a level is decided without being asked for, or is among these: the other levels are counted only where asked for.
+pub(super) fn is_usual_or_among(level: Level, mut asked: impl Iterator<Item = Level>) -> bool {
+    Level::ALL.contains(&level) || asked.any(|other| other == level)
 }
 
 fn published(counts: &BTreeMap<Pattern, u64>) -> Counts {

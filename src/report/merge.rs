@@ -1,5 +1,6 @@
 //! Reports of several shards joined into one report for each history.
 
+use super::build::is_usual_or_among;
 use super::join::join;
 use super::{Counts, Dealt, Document, Elsewhere, LevelEntry, OrderEntry, PartEntry, Report, Timings, VerdictWord};
 use crate::checkers::{Level, Pattern};
@@ -235,7 +236,9 @@ fn counts(found: &Counts, levels: &[LevelEntry]) -> Counts {
     let decided: Vec<Level> = decided.filter_map(|entry| entry.level.parse().ok()).collect();
     let entry = |pattern: Pattern| {
         let known = found.0.iter().find(|(id, _)| id == pattern.id()).map(|(_, n)| *n);
-        let looked_for = !pattern.is_of_lists() && decided.iter().any(|level| level.implies(pattern.row().level));
+        let of = pattern.row().level;
+        let is_asked = is_usual_or_among(of, decided.iter().copied());
+        let looked_for = !pattern.is_of_lists() && is_asked && decided.iter().any(|level| level.implies(of));
         let count = known.filter(|&n| n > 0).or(looked_for.then_some(0))?;
         Some((pattern.id().to_owned(), count))
     };

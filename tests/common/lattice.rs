@@ -283,7 +283,7 @@ impl World {
             let orders: Vec<Vec<usize>> = permutations(&writers).into_iter().filter(fits).collect();
             all = all
                 .iter()
-                .flat_map(|some| orders.iter().map(|order| [some.as_slice(), &[order.clone()]].concat()))
+                .flat_map(|some| orders.iter().map(|order| [some.as_slice(), std::slice::from_ref(order)].concat()))
                 .collect();
         }
         all
