@@ -1,10 +1,11 @@
 //! Verdicts for test pipelines: JUnit XML, where each level of a history is a test case, and SARIF 2.1.0 for code
 //! scanning, where each anomaly is a result with its line in the history.
 
+use crate::checkers::Pattern;
 use crate::report::{Document, LevelEntry, Report, VerdictWord, ViolationEntry};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -25,7 +26,6 @@ pub struct Tested {
 struct Found {
     id: String,
     pattern: String,
-    name: String,
     levels: Vec<String>,
     title: String,
     text: String,
@@ -61,13 +61,14 @@ impl Found {
             Some(claim) => (claim.title.clone(), claim.text.clone()),
             None => (violation.name.clone(), String::new()),
         };
-        let operations = violation.statements.iter().flat_map(|statement| &statement.operations);
+        // What the headline is about, else what the argument begins with.
+        let of_claim = violation.claim.iter().flat_map(|claim| claim.operations());
+        let operations = of_claim.chain(violation.statements.iter().flat_map(|statement| &statement.operations));
         let is_of_lines = |place: &Option<String>| place.as_deref().is_some_and(|place| place.starts_with("line "));
         let line = operations.filter(|o| is_of_lines(&o.place)).find_map(|o| o.line);
         Found {
             id: violation.id.clone(),
             pattern: violation.pattern.clone(),
-            name: violation.name.clone(),
             levels: violation.levels.clone(),
             title,
             text,
@@ -130,7 +131,7 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
 /// One run whose rules are the patterns found and whose results are the anomalies; what is undecided or unreadable is a
 /// notification.
 pub fn sarif(tested: &[Tested]) -> Value {
-    let mut rules: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut rules: BTreeSet<&str> = BTreeSet::new();
     let (mut results, mut notifications) = (Vec::new(), Vec::new());
     let mut is_read = true;
     for history in tested {
@@ -149,7 +150,7 @@ pub fn sarif(tested: &[Tested]) -> Value {
             }
         }
         for found in &history.found {
-            rules.insert(&found.pattern, &found.name);
+            rules.insert(&found.pattern);
             results.push(json!({
                 "ruleId": found.pattern,
                 "level": "error",
@@ -159,7 +160,15 @@ pub fn sarif(tested: &[Tested]) -> Value {
             }));
         }
     }
-    let rule = |(id, name): (&str, &str)| json!({ "id": id, "shortDescription": { "text": name } });
+    let rule = |id: &str| match Pattern::parse(id).map(Pattern::row) {
+        Some(row) => json!({
+            "id": id,
+            "name": row.name,
+            "shortDescription": { "text": row.title },
+            "fullDescription": { "text": row.meaning },
+        }),
+        None => json!({ "id": id }),
+    };
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
