@@ -89,8 +89,8 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let appends: Vec<OperationId> =
             (0..history.n_operations()).map(OperationId::new).filter(is_write).filter(appended).collect();
         let [append] = appends[..] else { continue };
-        // An element that is there twice was appended once: such a list is no version.
-        if before.contains(&last) {
+        // An element that is there twice was appended once: such a list is a version only where that is what is wrong.
+        if before.contains(&last) && violation.id.pattern != Pattern::DuplicateElement {
             continue;
         }
         let writer = history.transaction_of(append);

@@ -87,12 +87,11 @@ impl Speaker<'_> {
                 format!("{} that {}{follows}", suppose(*is_first), words.supposed(*supposed))
             }
             Statement::Cycle { edges, rule } => {
-                let chain = match edges.iter().any(|(e, _)| self.leads_to_initial(*e)) {
-                    true => "Nothing is older than the initial version".to_owned(),
-                    false => self.chain(edges, level),
-                };
+                if edges.iter().any(|(e, _)| self.leads_to_initial(*e)) {
+                    return impossible("Nothing is older than the initial version".to_owned());
+                }
                 let rule = rule.map(|number| format!(" by rule {number}")).unwrap_or_default();
-                format!("{}{rule}", impossible(chain))
+                format!("{}{rule}", impossible(self.chain(edges, level)))
             }
             Statement::WrongReads { pattern, reads, at } => {
                 let why = self.wrong_reads(*pattern, reads);
