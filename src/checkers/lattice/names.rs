@@ -3,7 +3,7 @@
 use super::{LatticeLevel, Order, levels};
 use crate::checkers::Level;
 
-/// What a name stands for.
+/// What a name means.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     /// The level.

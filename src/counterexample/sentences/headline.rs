@@ -103,7 +103,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::OverwrittenBefore { .. } => "A value was read that had been overwritten before the read began",
         Claim::AgainstTheClock { .. } => "Reads contradict real time",
         Claim::Cases => match supposed(&violation.proof) {
-            Some(Supposed::Writer { .. }) => "A read that no possible writer explains",
+            Some(Supposed::Writer { .. }) => "Reads that no choice of writers explains",
             Some(Supposed::Append { .. }) => "A list that no possible appends explain",
             Some(Supposed::Outcome { .. }) => "Reads that neither commit nor abort explains",
             None => "Reads that no order of the writes explains",
