@@ -69,7 +69,7 @@ pub fn size(example: &Counterexample) -> String {
     let needs_all = example.operation_minimality.passes_without_any();
     if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
         let left_out = match lacks_appends(&example.history) {
-            true => " (elements that none of these transactions appended are left out of the lists)",
+            true => " (appends that are not shown count as committed)",
             false => "",
         };
         return format!("Minimal: without one of the two reads, the other operations shown satisfy {level}{left_out}.");
