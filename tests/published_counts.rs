@@ -13,6 +13,7 @@ use isoscope::formats::{self, Request};
 use isoscope::history::{FailedRule, History, OperationKind, Outcome, Rules, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 const HISTORIES: u64 = 6_000;
 const MIXED: u64 = 6_000;
@@ -150,14 +151,22 @@ fn letter_and_count((id, n): (&String, &Json)) -> (char, u64) {
     (id.chars().last().expect("a letter"), n.as_u64().expect("a count"))
 }
 
-/// The letters that Plume's section 5.2 names of two new bugs. MariaDB's log, which ends while sessions go on writing, has
-/// reads of what it does not record, too, which are not named.
+/// The letters that Plume's section 5.2 names of three new bugs. MariaDB's log, which ends while sessions go on writing,
+/// has reads of what it does not record, too, which are not named. AntidoteDB's history is not in every corpus.
 #[test]
 fn new_bugs_have_the_letters_that_were_published() {
     let Some(corpus) = common::corpus() else { return };
-    for (name, expected) in [("mariadb_galera", "afhijkln"), ("yugabyte_tcc", "iklmn")] {
-        let path = corpus.join(format!("plume-text/bugs/{name}.txt"));
-        let history = formats::open(&path, None, &Control::new()).expect(name);
+    let folder = corpus.join("plume-text/bugs");
+    let files = folder.read_dir().expect("a folder of bugs").map(|entry| entry.expect("an entry").path());
+    let files: Vec<PathBuf> = files.collect();
+    for (name, expected) in [("mariadb", "afhijkln"), ("yugabyte", "iklmn"), ("antidote", "ghkm")] {
+        let named = |path: &&PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().contains(name));
+        let Some(path) = files.iter().find(named) else {
+            assert_eq!(name, "antidote", "the corpus has it");
+            println!("skipped: no history of AntidoteDB");
+            continue;
+        };
+        let history = formats::open(path, None, &Control::new()).expect(name);
         let found: String = published(&history, Checker::Plume, &WEAK).into_keys().collect();
         assert_eq!(found, expected, "{name}");
     }

@@ -397,7 +397,7 @@ impl Run<'_> {
 fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     match decision {
         Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
-        Decision::Violated => Verdict::Violated,
+        Decision::Violated { .. } => Verdict::Violated,
         Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
     }
 }

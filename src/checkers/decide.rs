@@ -1,9 +1,10 @@
 //! Decides several levels of one index in parallel, each helped by what is known about the others.
 
+use super::beginning;
 use super::components;
 use super::dependencies::{self, DependencyDecision};
 use super::facts::Facts;
-use super::strong::StrongDecision;
+use super::strong::{self, Effort, StrongDecision};
 use super::weak::{self, BaseOrder, WeakDecision};
 use super::{Engine, Event, Level, Witness};
 use crate::control::{Control, Interrupt};
@@ -18,14 +19,32 @@ pub(crate) enum Decision {
     /// An order explains the reads.
     Satisfied(Order),
     /// None does.
-    Violated,
+    Violated {
+        /// Transactions that suffice for it, ascending, not minimal; none if something else shows it.
+        core: Vec<Node>,
+    },
     /// The engine was stopped.
     Undecided(Interrupt),
 }
 
 impl Decision {
     pub(crate) fn is_violated(&self) -> bool {
-        *self == Decision::Violated
+        matches!(self, Decision::Violated { .. })
+    }
+
+    /// Violated, as something else shows.
+    pub(crate) const fn violated() -> Decision {
+        Decision::Violated { core: Vec::new() }
+    }
+}
+
+impl From<StrongDecision> for Decision {
+    fn from(decision: StrongDecision) -> Decision {
+        match decision {
+            StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
+            StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
+            StrongDecision::Violated { core } => Decision::Violated { core },
+        }
     }
 }
 
@@ -41,10 +60,9 @@ pub(crate) enum Order {
 impl Order {
     /// The order that satisfies a strong level, if one does.
     pub(crate) fn of(decision: StrongDecision) -> Option<Order> {
-        match decision {
-            StrongDecision::SatisfiedInOrder(order) => Some(Order::Commits(order)),
-            StrongDecision::SatisfiedByEvents(events) => Some(Order::Events(events)),
-            StrongDecision::Violated { .. } => None,
+        match decision.into() {
+            Decision::Satisfied(order) => Some(order),
+            _ => None,
         }
     }
 
@@ -84,7 +102,7 @@ pub(super) fn ask(
     level: Level,
     control: &Control,
 ) -> Result<Decision, Interrupt> {
-    let Some(ground) = ground else { return Ok(Decision::Violated) };
+    let Some(ground) = ground else { return Ok(Decision::violated()) };
     if !level.counts_real_time()
         && let Some(order) = ground.serial()
     {
@@ -93,14 +111,15 @@ pub(super) fn ask(
     Ok(match level.row().engine {
         Engine::Dependencies => match dependencies::decide(index, ground, control)? {
             DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            DependencyDecision::Violated { .. } => Decision::Violated,
+            DependencyDecision::Violated { .. } => Decision::violated(),
         },
-        Engine::Strong(_) => {
-            Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
-        }
+        Engine::Strong(_) => match beginning::core(index, level, control)? {
+            Some(core) => Decision::Violated { core },
+            None => components::decide(index, level, control)?.into(),
+        },
         _ => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            WeakDecision::Violated => Decision::Violated,
+            WeakDecision::Violated => Decision::violated(),
         },
     })
 }
@@ -122,6 +141,9 @@ pub(super) fn decide_all(
     control: &Control,
     told: &(dyn Fn(Level, &Decision, f64) + Sync),
 ) -> Decisions {
+    let shortcut = shortcut(index, levels);
+    let asked = levels;
+    let levels: Vec<Level> = asked.iter().copied().chain(shortcut).collect();
     let mut in_turn: Vec<(u8, Level)> = levels.iter().filter_map(|level| Some((level.row().turn?, *level))).collect();
     in_turn.sort_unstable();
     in_turn.dedup();
@@ -138,17 +160,28 @@ pub(super) fn decide_all(
         }
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
-        let before = if facts.violate(level) { Some(Decision::Violated) } else { from_others() };
-        let decision = before.unwrap_or_else(|| match ask(index, ground, level, &at_work[&level]) {
+        let before = if facts.violate(level) { Some(Decision::violated()) } else { from_others() };
+        let engine = || match shortcut == Some(level) {
+            true => ask_quickly(index, ground, level, &at_work[&level]),
+            false => ask(index, ground, level, &at_work[&level]),
+        };
+        let decision = before.unwrap_or_else(|| match engine() {
             Ok(decision) => decision,
             Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
         });
         let seconds = begin.elapsed().as_secs_f64();
-        told(level, &decision, seconds);
+        if shortcut != Some(level) {
+            told(level, &decision, seconds);
+        }
         let mut known = known.lock().expect("no holder panics");
         known.insert(level, (decision, seconds));
         let is_implied = |other: &Level| !known.contains_key(other) && implied(&known, *other).is_some();
         at_work.iter().filter(|(other, _)| is_implied(other)).for_each(|(_, engine)| engine.stop());
+        if let Some(shortcut) = shortcut
+            && asked.iter().all(|level| level.row().turn.is_none() || known.contains_key(level))
+        {
+            at_work[&shortcut].stop();
+        }
     };
     let settle = &settle;
     rayon::scope_fifo(|scope| {
@@ -158,11 +191,47 @@ pub(super) fn decide_all(
     });
     let mut known = known.into_inner().expect("no holder panics");
     share_orders(&mut known);
+    known.retain(|level, _| asked.contains(level));
     known
 }
 
+/// SER, where a long history is asked for levels with snapshots but not for SER: an order for SER explains them, too, and is
+/// found in half the time.
+fn shortcut(index: &Index, levels: &[Level]) -> Option<Level> {
+    let asks = |of: fn(Level) -> bool| levels.iter().any(|&level| of(level));
+    (beginning::is_long(index) && asks(Level::has_snapshots) && !asks(Level::is_serial))
+        .then_some(Level::Serializability)
+}
+
+/// [`ask`] for a strong level, if the answer takes nothing exponential.
+fn ask_quickly(
+    index: &Index,
+    ground: Option<&BaseOrder>,
+    level: Level,
+    control: &Control,
+) -> Result<Decision, Interrupt> {
+    let Some(ground) = ground else { return Ok(Decision::violated()) };
+    if ground.serial().is_some() {
+        return ask(index, Some(ground), level, control);
+    }
+    if let Some(core) = beginning::core(index, level, control)? {
+        return Ok(Decision::Violated { core });
+    }
+    let decided = strong::decide_with(index, level, Effort::Little, control)?;
+    Ok(decided.ok_or(Interrupt::Cancelled)?.into())
+}
+
+/// The weakest violated strong level, if its engine found transactions that suffice for the violation, and these.
+pub(super) fn weakest_core(decisions: &Decisions) -> Option<(Level, &[Node])> {
+    let violated = decisions.iter().find_map(|(&level, (decision, _))| match decision {
+        Decision::Violated { core } if level.is_strong() => Some((level, core.as_slice())),
+        _ => None,
+    });
+    violated.filter(|(_, core)| !core.is_empty())
+}
+
 /// How long SI and PC wait for SER, per key that a transaction reads or writes.
-const SECONDS_PER_ACCESS: f64 = 0.6e-6;
+const SECONDS_PER_ACCESS: f64 = 2e-6;
 
 /// Waits until a condition holds, or for at most this long; meanwhile the thread does other work of its pool.
 fn wait(most: Duration, is_over: impl Fn() -> bool) {
@@ -179,7 +248,7 @@ fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     let mut others = known.iter().filter(|(other, _)| **other != level);
     let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| level.implies(*other) && decision.is_violated();
     if others.clone().any(violated) {
-        return Some(Decision::Violated);
+        return Some(Decision::violated());
     }
     others.find_map(|(other, (decision, _))| match decision {
         Decision::Satisfied(order) if other.implies(level) => Some(Decision::Satisfied(order.clone())),

@@ -1,11 +1,14 @@
 //! From verdicts to listed violations.
 
 use super::rest::{Sought, Uncounted, with_causal};
-use super::{Instances, Level, LevelSet, Pattern, Violation, read_consistency, strong_patterns, weak};
+use super::{Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Index, Resolution};
+use crate::relations::{Index, Node, Resolution};
 use std::collections::BTreeMap;
+
+/// Most transactions of a core that is worth reducing.
+const LARGEST_CORE: usize = 1 << 14;
 
 /// [`collect`] in canonical order ([`Index::canonical`]), also for the patterns of single reads: which instances are
 /// counted and listed depends neither on the order of sessions in the file nor on names. What was found is kept when
@@ -33,11 +36,15 @@ pub(super) fn collect_in_canonical_order(
 /// At least one violation of each violated level if it can be found without counting: of single reads, else of the weak
 /// levels, else of the strong ones. `None` if some level would have none. If the weak levels had to be listed,
 /// everything they list is included.
+///
+/// In a long history what the engine of the weakest violated level found, its `core`, is evidence enough. It may depend
+/// on the order of sessions in the file; in shorter ones nothing does.
 pub(super) fn first(
     history: &History,
     index: &Index,
     reads: &Instances,
     violated: LevelSet,
+    core: Option<(Level, &[Node])>,
     max_instances: usize,
     control: &Control,
 ) -> Option<(Instances, Option<Instances>)> {
@@ -48,6 +55,14 @@ pub(super) fn first(
     let mut found = Instances { violations: reads.violations.clone(), ..Instances::default() };
     if shows_all(&found) {
         return Some((found, None));
+    }
+    if let Some((level, nodes)) = core.filter(|(level, core)| {
+        violated.weakest() == Some(*level) && beginning::is_long(index) && core.len() <= LARGEST_CORE
+    }) {
+        found.violations.extend(strong_patterns::of_core(history, index, nodes.to_vec(), level, control).ok()?);
+        if shows_all(&found) {
+            return Some((found, None));
+        }
     }
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;

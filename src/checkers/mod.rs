@@ -8,6 +8,7 @@
 
 mod ambiguity;
 pub(crate) mod applicable;
+mod beginning;
 mod c4_pattern;
 mod check;
 mod checker;

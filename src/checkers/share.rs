@@ -7,7 +7,7 @@
 //! shards that disagreed could not be joined.
 
 use super::components::in_the_whole;
-use super::decide::{Decision, Order};
+use super::decide::Decision;
 use super::strong;
 use super::{Level, Witness};
 use crate::control::{Control, Interrupt};
@@ -140,9 +140,7 @@ impl Work<'_> {
             let component = &self.components[place];
             let part = || component.index(self.index);
             match branch.check().and_then(|()| strong::decide(&part(), level, branch)) {
-                Ok(decision) => {
-                    Order::of(in_the_whole(component, decision)).map_or(Decision::Violated, Decision::Satisfied)
-                }
+                Ok(decision) => in_the_whole(component, decision).into(),
                 Err(interrupt) => Decision::Undecided(interrupt),
             }
         });
@@ -174,7 +172,7 @@ fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
     for (&(place, _), (decision, _)) in of_level() {
         match implied(decided, place, level).unwrap_or_else(|| decision.clone()) {
             Decision::Satisfied(order) => orders.push((place, order.witness(level, index))),
-            Decision::Violated => return (Shared::Violated, seconds),
+            Decision::Violated { .. } => return (Shared::Violated, seconds),
             Decision::Undecided(interrupt) => open = open.or(Some(interrupt)),
         }
     }

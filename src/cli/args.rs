@@ -144,8 +144,7 @@ pub struct CheckArguments {
     /// Print one JSON object per history and line
     #[arg(long)]
     pub(super) json: bool,
-    /// Seconds for checking one history, with reading it where it is packed or a stream; what is not known then is
-    /// undecided
+    /// Seconds for reading and checking one history; what is not known then is undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
     /// Megabytes that the program may use; what is not known then is undecided, a history that does not fit is not read

@@ -146,11 +146,13 @@ impl Job<'_> {
 
     /// Reads and decides one history, or a share of it if it is the only one. Counting is postponed if it `waits`.
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
+        let begin = Instant::now();
         let limited = |control: &Control| match self.arguments.time_limit {
-            Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds)),
+            Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds).saturating_sub(begin.elapsed())),
             None => control.clone(),
         };
-        // For an input that may never end, the time limit includes reading; a file is read first, without the limit.
+        // Reading an input that may never end is stopped by the time limit; a file is read whatever that takes, and what is
+        // left of the limit is for its levels.
         let is_foreseen = formats::has_known_size(path);
         let mut control = if is_foreseen { control.clone() } else { limited(control) };
         let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;

@@ -327,7 +327,7 @@ impl Builder {
             kinds: self.kind,
             keys: self.key,
             values: self.value,
-            lines: self.line,
+            lines: self.line.into(),
             key_names: self.keys.finish(),
             value_names: if self.values.is_empty() { Names::Implicit(0) } else { self.values.finish() },
             initial_value: self.initial_value,

@@ -109,7 +109,7 @@ impl History {
         self.kinds = kept.iter().map(|o| self.kinds[o.index()]).collect();
         self.keys = kept.iter().map(|o| self.keys[o.index()]).collect();
         self.values = kept.iter().map(|o| self.values[o.index()]).collect();
-        self.lines = kept.iter().map(|o| self.lines[o.index()]).collect();
+        self.lines = kept.iter().map(|o| self.line_of(*o)).collect();
     }
 
     /// Turns what a transaction did up to its last failed operation into an aborted transaction, and each later

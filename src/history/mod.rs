@@ -21,6 +21,7 @@ mod elements;
 mod ids;
 mod interner;
 mod interpret;
+mod lines;
 mod lists;
 mod names;
 mod number_table;
@@ -48,6 +49,7 @@ pub use rules::{
 pub use stats::{Shapes, Spread, Statistics};
 pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, is_hidden, is_isolate, visible, visible_line};
 
+use lines::Lines;
 use names::UNNUMBERED;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -115,7 +117,7 @@ pub struct History {
     kinds: Vec<OperationKind>,
     keys: Vec<KeyId>,
     values: Vec<Value>,
-    lines: Vec<u32>,
+    lines: Lines,
     key_names: Names,
     value_names: Names,
     initial_value: Option<Value>,
@@ -262,12 +264,12 @@ impl History {
     /// The 1-based line of an operation in the file (or in its part), in binary files the 0-based byte plus one; 0 if
     /// it was not read from a file. See [`spot_of`](Self::spot_of).
     pub fn line_of(&self, operation: OperationId) -> u32 {
-        self.lines[operation.index()]
+        self.lines.get(operation.index())
     }
 
     /// The file and position of an operation, if known.
     pub fn spot_of(&self, operation: OperationId) -> Option<Spot> {
-        let number = self.lines[operation.index()];
+        let number = self.line_of(operation);
         let part = || self.origin.part_of_session(self.session_of(self.transaction_of(operation)));
         (number > 0).then(|| Spot { part: part(), unit: self.origin.unit, number })
     }

@@ -169,7 +169,7 @@ impl History {
             kinds: renaming.operations.iter().map(|o| self.kinds[o.index()]).collect(),
             keys,
             values,
-            lines: renaming.operations.iter().map(|o| self.lines[o.index()]).collect(),
+            lines: renaming.operations.iter().map(|o| self.line_of(*o)).collect(),
             key_names: self.key_names.select(renaming.keys.iter().map(|k| k.index())),
             value_names: self.value_names.clone(),
             initial_value: self.initial_value,

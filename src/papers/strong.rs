@@ -81,7 +81,7 @@ pub(super) fn found(
 ) -> Instances {
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
-    let decisions: Decisions = violated.map(|result| (result.level, (Decision::Violated, result.seconds))).collect();
+    let decisions: Decisions = violated.map(|result| (result.level, (Decision::violated(), result.seconds))).collect();
     let Input { history, index, reads, .. } = input;
     let max = options.max_instances;
     let mut counts = BTreeMap::new();

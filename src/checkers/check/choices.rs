@@ -60,7 +60,7 @@ impl Run<'_> {
                     progress.violated.insert(level);
                 }
                 Decision::Satisfied(_) => drop(progress.open.insert(level)),
-                Decision::Violated => progress.refuted.insert(level),
+                Decision::Violated { .. } => progress.refuted.insert(level),
                 Decision::Undecided(_) => {}
             }
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::checkers::Violation;
+use crate::checkers::decide::weakest_core;
 use crate::checkers::refutation::{self, Searched};
 use crate::checkers::rest::{Counted, Sought, Uncounted};
 use crate::control::NOT_ALL_LISTED;
@@ -25,7 +26,7 @@ impl Run<'_> {
         let sought = Sought::of(decisions);
         let mut first = None;
         if !self.options.counts || self.control.limits_time() {
-            first = self.first(&prepared, sought.violated, by_choice, &linear);
+            first = self.first(&prepared, decisions, by_choice, &linear);
         }
         if let Some(First { found, weak }) = first.take_if(|_| !self.options.counts) {
             let is_violated = found.violations.iter().any(|violation| violation.levels.weakest().is_some());
@@ -53,7 +54,7 @@ impl Run<'_> {
     fn first(
         &self,
         prepared: &Prepared,
-        violated: LevelSet,
+        decisions: &Decisions,
         by_choice: LevelSet,
         linear: &linear::Evidence,
     ) -> Option<First> {
@@ -61,8 +62,9 @@ impl Run<'_> {
             return None;
         }
         let Prepared { index, reads, .. } = prepared;
-        let (mut found, weak) =
-            evidence::first(self.history, index, reads, violated, self.options.max_instances, self.control)?;
+        let (violated, core) = (Sought::of(decisions).violated, weakest_core(decisions));
+        let max = self.options.max_instances;
+        let (mut found, weak) = evidence::first(self.history, index, reads, violated, core, max, self.control)?;
         evidence::arrange(&mut found, self.levels_that_hold(), 1);
         let is_shown =
             |(level, (verdict, _)): (&Level, &(Verdict, f64))| *verdict != Verdict::Violated || names(&found, *level);

@@ -58,7 +58,7 @@ impl Run<'_> {
             .into_iter()
             .partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && is_violated(weaker)));
         for level in settled {
-            decisions.insert(level, (Decision::Violated, 0.0));
+            decisions.insert(level, (Decision::violated(), 0.0));
             self.decided(level, Verdict::Violated, 0.0);
         }
         if !mine.is_empty() {
@@ -66,7 +66,7 @@ impl Run<'_> {
                 let verdict = match shared {
                     Shared::Satisfied(orders) => Verdict::Satisfied(Witness::Components(orders)),
                     Shared::Violated => {
-                        decisions.insert(level, (Decision::Violated, seconds));
+                        decisions.insert(level, (Decision::violated(), seconds));
                         Verdict::Violated
                     }
                     Shared::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),

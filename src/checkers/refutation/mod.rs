@@ -280,7 +280,7 @@ impl<'a> Refuter<'a> {
         if !is_violated || listed == 0 {
             return Ok((Vec::new(), promotions, is_violated));
         }
-        let sought = Sought::of(&Decisions::from([(self.level, (Decision::Violated, 0.0))]));
+        let sought = Sought::of(&Decisions::from([(self.level, (Decision::violated(), 0.0))]));
         let found = evidence::collect(history, &index, reads, sought, None, listed, control);
         control.check()?;
         let is_torn = |violation: &&Violation| violation.id.pattern == Pattern::NonRepeatableRead;

@@ -41,6 +41,7 @@ pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> 
         let Some(order) = order else { break };
         let takes_part = |v: &Vertex| events.node(*v).is_none_or(|t| pieces.takes_part(t));
         orders.push(order.iter().copied().filter(takes_part).collect());
+        control.check()?;
         let mut found = replay(known, &reads, &[], &order, MOST_VERSIONS);
         found.misreads.retain(|misread| pieces.takes_part(misread.between));
         found.overlaps.retain(|overlap| pieces.takes_part(overlap.first));

@@ -141,7 +141,7 @@ impl<'a> Known<'a> {
         let n_vertices = events.n_events();
         let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
         let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
-        let steps: [fn(&mut Known<'a>); 6] = [
+        let steps: [fn(&mut Known<'a>, &Control) -> Result<(), Interrupt>; 6] = [
             Known::session_and_write_read,
             Known::initial_versions,
             Known::listed_versions,
@@ -151,15 +151,16 @@ impl<'a> Known<'a> {
         ];
         for step in steps {
             control.check()?;
-            step(&mut known);
+            step(&mut known, control)?;
         }
         Ok(known)
     }
 
     /// S(t) → C(t); C(a) → S(b) for SO and WR.
-    fn session_and_write_read(&mut self) {
+    fn session_and_write_read(&mut self, control: &Control) -> Result<(), Interrupt> {
         let (index, events) = (self.index, self.events);
         for t in 0..index.n_nodes() as Node {
+            control.tick(t as usize)?;
             if events.split() {
                 self.base.push((events.start(t), events.commit(t)));
             }
@@ -173,12 +174,14 @@ impl<'a> Known<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Readers of an initial version precede its first writer in every session, via the key's helper.
-    fn initial_versions(&mut self) {
+    fn initial_versions(&mut self, control: &Control) -> Result<(), Interrupt> {
         let (index, events) = (self.index, self.events);
         for key in 0..index.n_keys() as u32 {
+            control.tick(key as usize)?;
             let readers = index.readers_of_initial(key);
             if readers.is_empty() || index.slots_of(key).is_empty() {
                 continue;
@@ -199,12 +202,13 @@ impl<'a> Known<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Real time, as a chain of helpers: one for each moment at which a transaction ended.
-    fn real_time(&mut self) {
+    fn real_time(&mut self, _: &Control) -> Result<(), Interrupt> {
         if !self.events.in_real_time() {
-            return;
+            return Ok(());
         }
         let chain = TimeChain::new(self.index);
         let first = self.n_vertices as Vertex;
@@ -212,16 +216,19 @@ impl<'a> Known<'a> {
         self.base.extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
         self.base.extend(chain.ended.iter().map(|&(t, at)| (t, first + at)));
         self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, t)));
+        Ok(())
     }
 
     /// "a before b" for the versions that lists order.
-    fn listed_versions(&mut self) {
-        for pair in self.index.listed() {
+    fn listed_versions(&mut self, control: &Control) -> Result<(), Interrupt> {
+        for (step, pair) in self.index.listed().into_iter().enumerate() {
+            control.tick(step)?;
             for edge in self.order_edges(pair.older, pair.newer) {
                 self.listed.entry(edge).or_insert(pair.reader);
                 self.base.push(edge);
             }
         }
+        Ok(())
     }
 
     /// The first writer of a key in each session.
@@ -248,9 +255,10 @@ impl<'a> Known<'a> {
 
     /// For a read of t1's version by t3: t1's next version in its session is not observed, and the last version before
     /// t3 in t3's session is older than t1's.
-    fn neighbours_in_sessions(&mut self) {
+    fn neighbours_in_sessions(&mut self, control: &Control) -> Result<(), Interrupt> {
         let (index, events) = (self.index, self.events);
         for read in 0..index.read_key.len() {
+            control.tick(read)?;
             let (slot, t3) = (index.read_slot[read], self.reader[read]);
             if slot != INITIAL_SLOT
                 && let Some(next) = self.next_in_session(slot)
@@ -273,15 +281,17 @@ impl<'a> Known<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// A reader of a version does not observe the update that read the same version.
-    fn updates(&mut self) {
+    fn updates(&mut self, control: &Control) -> Result<(), Interrupt> {
         /// More updates of one version than this (possible at PC only) are left to the later rounds.
         const MANY: usize = 4;
         let (index, events) = (self.index, self.events);
         let mut updates: Vec<Node> = Vec::new();
         for slot in 0..index.slot_node.len() as Slot {
+            control.tick(slot as usize)?;
             let readers = index.readers_of(slot);
             if readers.len() < 2 {
                 continue;
@@ -306,6 +316,7 @@ impl<'a> Known<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Adds an edge unless it leads from a transaction's own read to its own write.

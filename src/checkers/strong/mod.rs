@@ -61,39 +61,51 @@ pub enum StrongDecision {
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
+    decide_with(index, level, Effort::Any, control)?.ok_or(Interrupt::Cancelled)
+}
+
+/// [`decide`]; with [`Effort::Little`] `None` if the answer takes more.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn decide_with(
+    index: &Index,
+    level: Level,
+    effort: Effort,
+    control: &Control,
+) -> Result<Option<StrongDecision>, Interrupt> {
     let open = OpenReads::default();
     let level = level.or_serial();
     // If every writer has read what it replaces, there is nothing to guess.
     if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
-        return Ok(match answer {
+        return Ok(Some(match answer {
             mini_transactions::Answer::InOrder(order) => StrongDecision::SatisfiedInOrder(order),
             mini_transactions::Answer::ByEvents(events) => StrongDecision::SatisfiedByEvents(events),
             mini_transactions::Answer::Violated { core } => StrongDecision::Violated { core },
-        });
+        }));
     }
     if level.is_strong_on_conflicts()
         && let Some(core) = divergence(index)
     {
-        return Ok(StrongDecision::Violated { core });
+        return Ok(Some(StrongDecision::Violated { core }));
     }
     let mut known = control.timed(Stage::Build, || Known::new(index, level, control))?;
     let witness = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
             let core = Core::new(&known, before.as_slice()).of_cyclic(control)?;
-            return Ok(StrongDecision::Violated { core });
+            return Ok(Some(StrongDecision::Violated { core }));
         }
-        Saturated::Open(order) => match search::search(&known, &open, order.clone(), Effort::Any, control)? {
+        Saturated::Open(order) => match search::search(&known, &open, order.clone(), effort, control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, items } => {
                 let core = Core::new(&known, &[order]).of_refuted(&cycles, &items, control)?;
-                return Ok(StrongDecision::Violated { core });
+                return Ok(Some(StrongDecision::Violated { core }));
             }
-            // Only on request.
-            Searched::GaveUp => return Err(Interrupt::Cancelled),
+            Searched::GaveUp => return Ok(None),
         },
     };
-    Ok(satisfied(known.events, &witness))
+    Ok(Some(satisfied(known.events, &witness)))
 }
 
 /// The witness in terms of transactions.

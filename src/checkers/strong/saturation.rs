@@ -43,6 +43,7 @@ pub(in crate::checkers) fn saturate(
     let (index, events) = (known.index, known.events);
     let mut graph = known.graph();
     let Some(first) = topological_order(&graph) else { return Ok(Saturated::Cyclic { before: None }) };
+    control.check()?;
     // If the known edges order all versions, as they do if all writers read first, any order will do.
     if explains(known, open, &first) {
         return Ok(Saturated::Witness(first));
@@ -54,10 +55,12 @@ pub(in crate::checkers) fn saturate(
         let Some(order) = topological_order_by_priority(&graph, &priority) else {
             return Ok(Saturated::Cyclic { before });
         };
+        control.check()?;
         let found = replay(known, open, &[], &order, MOST_VERSIONS);
         if found.is_empty() {
             return Ok(Saturated::Witness(order));
         }
+        control.check()?;
         let candidates = consequences(known, &found.misreads, &found.overlaps, round);
         let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
         let holds = leads_to(index, events, &graph, &order, &queries, control)?;

@@ -2,7 +2,7 @@
 //!
 //! Along a chain the causal predecessors of a node are the first few; a column says how many, for every node, and
 //! counts the node itself in its own chain, so that its successors need to know nothing else about it. A block of
-//! columns fills one cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
+//! columns fills half a cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
 //! element-wise maxima of predecessors' lines, which are usually shortly before. Then all questions about these chains
 //! are answered and the block is dropped: memory does not grow with the number of chains.
 //!
@@ -18,8 +18,9 @@ use crate::relations::{Index, NONE, Node};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Bytes per node and block: a cache line.
-const LINE: usize = if SMALL_LIMITS { 4 } else { 64 };
+/// Bytes per node and block: half a cache line, since each thread has a block at a time, and a whole line would take a
+/// tenth of all memory.
+const LINE: usize = if SMALL_LIMITS { 4 } else { 32 };
 
 /// Nodes per piece of parallel work.
 const PART: usize = if SMALL_LIMITS { 2 } else { 1 << 15 };
@@ -164,7 +165,7 @@ impl Sweep {
     }
 
     /// One block: the kept one, or else a computed one, in the memory of another one if there is one. O(nodes + reads),
-    /// a cache line per node. Questions about nodes far back may stay open.
+    /// half a cache line per node. Questions about nodes far back may stay open.
     pub(super) fn block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
         let taken = self.spare.lock().ok().and_then(|mut spare| {
@@ -195,7 +196,7 @@ impl Sweep {
         }
     }
 
-    /// Computes one block with entries so wide that no question stays open. Several cache lines per node.
+    /// Computes one block with entries so wide that no question stays open. A cache line per node and more.
     pub(super) fn wide_block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         match self.entries() {
             Entries::Medium if !self.bases.is_empty() => {
@@ -329,7 +330,7 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
 }
 
 /// The entries of one node.
-#[repr(align(64))]
+#[repr(align(32))]
 #[derive(Clone, Copy)]
 struct Line<T, const W: usize>([T; W]);
 
