@@ -269,6 +269,15 @@ fn a_counterexample_to_psi_names_it() {
     assert!(example.verdicts.contains(&(level, Verdict::Violated)), "{:?}", example.verdicts);
 }
 
+/// Two readers show the order of `y`, and one of them is named.
+#[test]
+fn equal_lists_show_what_is_violated_without_sessions() {
+    let text = "s1: [a y 1, r x [1]] [a y 2, a x 1]\ns2: [r y [1 2]]\ns3: [r y [1 2]]\n";
+    let level = Level::PlainParallelSnapshotIsolation;
+    let findings = ask(&common::history(text), &[level]).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));
+}
+
 /// A PostgreSQL standby shows transactions in another order than the primary: long forks, which PSI allows.
 #[test]
 fn a_recorded_standby_satisfies_psi() {

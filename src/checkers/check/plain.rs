@@ -208,7 +208,9 @@ fn cycle_of(violation: &Violation) -> Option<BTreeSet<CycleEdge>> {
 /// The cycle of dependencies that the transactions of a violation close without sessions.
 fn by_cycle(alone: &History, violation: &Violation, control: &Control) -> Result<Option<Violation>, Interrupt> {
     let resolution = resolve(alone, control)?;
-    let index = Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?;
+    // Of equal lists the violation names one reader: the same one only in canonical order.
+    let index =
+        Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?.canonical(alone, control)?;
     let named = violation.transactions.iter().filter(|t| !t.is_initial());
     let mut nodes: Vec<Node> = named.map(|t| index.node[t.index()]).filter(|node| *node != NONE).collect();
     nodes.sort_unstable();
