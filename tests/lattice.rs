@@ -278,6 +278,18 @@ fn equal_lists_show_what_is_violated_without_sessions() {
     assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));
 }
 
+/// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
+#[test]
+fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {
+    let history = common::history(CYCLE);
+    let plain = Level::PlainParallelSnapshotIsolation;
+    for (levels, n_listed) in [(vec![plain], 0), (vec![plain, Level::SnapshotIsolation], 1)] {
+        let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(!findings.patterns.contains_key(&Pattern::PSICycle), "{:?}", findings.patterns);
+        assert_eq!(findings.violations.len(), n_listed);
+    }
+}
+
 /// A PostgreSQL standby shows transactions in another order than the primary: long forks, which PSI allows.
 #[test]
 fn a_recorded_standby_satisfies_psi() {
