@@ -216,3 +216,95 @@ fn random_histories_agree_with_brute_force() {
     }
     println!("{cycles:?} cycles of PSI");
 }
+
+/// What violates PSI, and without sessions nothing: `q` shows that `v` comes before `u`, on which `t` depends.
+const CYCLE: &str = "i: [w p 1]\nv: [r p 1, w p 2, w b 1]\nu: [w b 2, w a 1]\nq: [r b 1] [r b 2]\nt: [r a 1, r p 1]\n";
+
+/// Two sessions that write and two that read, each of these up to date on one of the keys only: whatever the order of the
+/// transactions, one of them misses the next version again and again, and long after it was written.
+fn long_forks(n: usize, n_other_sessions: usize) -> String {
+    let mut text: String = (0..n_other_sessions).map(|s| format!("other{s}: [w z{s} 1]\n")).collect();
+    let mut session = |name: &str, transaction: &dyn Fn(usize) -> String| {
+        let all: Vec<String> = (1..=n).map(transaction).collect();
+        text += &format!("{name}: {}\n", all.join(" "));
+    };
+    session("x", &|i| format!("[w x {i}]"));
+    session("y", &|i| format!("[w y {i}]"));
+    session("slow-x", &|i| format!("[r x {i}, r y {n}]"));
+    session("slow-y", &|i| format!("[r y {i}, r x {n}]"));
+    text
+}
+
+/// What a transaction depends on is found in several ways, depending on the number of sessions and of missed versions.
+#[test]
+fn histories_of_long_sessions_are_decided_with_evidence() {
+    let codes = |findings: &Findings| -> Vec<(String, bool)> {
+        let is_satisfied = |verdict: &Verdict| matches!(verdict, Verdict::Satisfied(_));
+        findings.levels.iter().map(|result| (result.level.code().to_owned(), is_satisfied(&result.verdict))).collect()
+    };
+    let tcc = Level::TransactionalCausalConsistency;
+    for n_other_sessions in [0, 20, 900] {
+        let plain = long_forks(1200, n_other_sessions);
+        for (text, holds) in [(plain.clone(), true), (plain + CYCLE, false)] {
+            let history = common::history(&text);
+            let levels = [tcc, Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation];
+            let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}"));
+            let expected = [("TCC".to_owned(), true), ("P-PSI".to_owned(), true), ("PSI".to_owned(), holds)];
+            assert_eq!(codes(&findings), expected);
+            // Where each key is written by one session, an order for TCC is one for PSI.
+            let findings = ask(&history, &[tcc]).unwrap_or_else(|problem| panic!("{problem}"));
+            let mut report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+            report.levels[0].level = "PSI".to_owned();
+            assert_eq!(verify::verify(&history, &report).is_ok(), holds);
+        }
+    }
+}
+
+#[test]
+fn a_counterexample_to_psi_names_it() {
+    let level = Level::ParallelSnapshotIsolation;
+    let history = common::history(CYCLE);
+    let findings = ask(&history, &[level]).unwrap_or_else(|problem| panic!("{problem}"));
+    let example = isoscope::counterexample::minimize(&history, &findings.violations[0], &Control::new());
+    assert!(example.verdicts.contains(&(level, Verdict::Violated)), "{:?}", example.verdicts);
+}
+
+/// Two readers show the order of `y`, and one of them is named.
+#[test]
+fn equal_lists_show_what_is_violated_without_sessions() {
+    let text = "s1: [a y 1, r x [1]] [a y 2, a x 1]\ns2: [r y [1 2]]\ns3: [r y [1 2]]\n";
+    let level = Level::PlainParallelSnapshotIsolation;
+    let findings = ask(&common::history(text), &[level]).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));
+}
+
+/// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
+#[test]
+fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {
+    let history = common::history(CYCLE);
+    let plain = Level::PlainParallelSnapshotIsolation;
+    for (levels, n_listed) in [(vec![plain], 0), (vec![plain, Level::SnapshotIsolation], 1)] {
+        let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(!findings.patterns.contains_key(&Pattern::PSICycle), "{:?}", findings.patterns);
+        assert_eq!(findings.violations.len(), n_listed);
+    }
+}
+
+/// A PostgreSQL standby shows transactions in another order than the primary: long forks, which PSI allows.
+#[test]
+fn a_recorded_standby_satisfies_psi() {
+    let path = common::repository("../shared/recorded/pg15-standby-long-fork.txt.zst");
+    if !path.exists() {
+        println!("skipped: the recording is not here");
+        return;
+    }
+    let history = isoscope::formats::open(&path, None, &Control::new()).expect("it can be read");
+    let levels = [Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation, Level::PrefixConsistency];
+    let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}"));
+    let violated: Vec<&str> = findings
+        .levels
+        .iter()
+        .filter_map(|result| (result.verdict == Verdict::Violated).then_some(result.level.code()))
+        .collect();
+    assert_eq!((findings.levels.len(), violated), (3, vec!["PC"]));
+}

@@ -30,7 +30,7 @@ pub(super) fn holds(
             story.not_overwritten(|_, _| true)?;
             story.not_overwritten_in_sessions()
         }
-        Sight::Past => causal::replay(&story),
+        Sight::Past => causal::replay(&story, &causal::nothing_overwritten),
         Sight::Dependencies => dependencies::replay(&story),
     }
 }

@@ -6,7 +6,8 @@
 
 use super::{CheckMode, check_applicable, set_up};
 use crate::checkers::{
-    Findings, Level, LevelResult, LevelSet, Options, Proof, Shows, Verdict, Violation, strong_patterns,
+    Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation, ViolationId,
+    strong_patterns,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, TransactionId};
@@ -48,12 +49,36 @@ pub(super) fn check(
     if !open.is_empty() {
         add_plain(history, &open, options, control, manner, &mut findings, observe);
     }
+    leave_out(&not_asked, &options.levels, &mut findings);
+    findings
+}
+
+/// Leaves out levels that were decided only for the sake of plain ones. A pattern that is about such a level remains where a
+/// plain level has it, too; at stronger levels that were asked for, and that nothing else shows, it is a cycle like others.
+fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     findings.levels.retain(|result| !not_asked.contains(&result.level));
     for violation in &mut findings.violations {
         violation.levels = not_asked.iter().fold(violation.levels, |levels, level| levels.without(*level));
     }
-    findings.violations.retain(|violation| violation.levels.weakest().is_some());
-    findings
+    let is_of = |pattern: Pattern, level: Level| level.plain_of() == Some(pattern.row().level);
+    let is_about = |pattern: Pattern| not_asked.contains(&pattern.row().level);
+    let others = findings.violations.iter().filter(|violation| !is_about(violation.id.pattern));
+    let shown = others.fold(LevelSet::default(), |shown, violation| shown.union(violation.levels));
+    findings.violations.retain(|Violation { id, levels, .. }| {
+        let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
+        levels.weakest().is_some() && (!is_about(id.pattern) || asked.iter().any(matters))
+    });
+    for Violation { id, levels, .. } in &mut findings.violations {
+        if is_about(id.pattern) && !levels.iter().any(|level| is_of(id.pattern, level)) {
+            let count = findings.patterns.entry(Pattern::SICycle).or_default();
+            *count += 1;
+            *id = ViolationId { pattern: Pattern::SICycle, ordinal: *count as u32 };
+        }
+    }
+    findings.violations.sort_by_key(|violation| violation.id);
+    let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+    let violated: Vec<Level> = violated.map(|result| result.level).collect();
+    findings.patterns.retain(|&pattern, _| !is_about(pattern) || violated.iter().any(|&level| is_of(pattern, level)));
 }
 
 /// Decides plain levels without sessions and adds them, with what violates them.
@@ -208,7 +233,9 @@ fn cycle_of(violation: &Violation) -> Option<BTreeSet<CycleEdge>> {
 /// The cycle of dependencies that the transactions of a violation close without sessions.
 fn by_cycle(alone: &History, violation: &Violation, control: &Control) -> Result<Option<Violation>, Interrupt> {
     let resolution = resolve(alone, control)?;
-    let index = Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?;
+    // Of equal lists the violation names one reader: the same one only in canonical order.
+    let index =
+        Index::build_with(alone, &resolution, &resolution.choice_of_none(), control)?.canonical(alone, control)?;
     let named = violation.transactions.iter().filter(|t| !t.is_initial());
     let mut nodes: Vec<Node> = named.map(|t| index.node[t.index()]).filter(|node| *node != NONE).collect();
     nodes.sort_unstable();

@@ -6,7 +6,7 @@
 //!
 //! 1. `order`: take a topological order π of what is known of D and let the versions follow it. A read of a's version is
 //!    wrong if D leads from the *next* writer of the key to the reader; later writers depend on the next one, so they
-//!    need no look. The path is searched backwards from the reader, between that writer and the reader in π.
+//!    need no look. `reach` tells which reads are wrong; the path is searched for these only, backwards from the reader.
 //! 2. What is wrong by known edges alone orders the two writers the other way round, which is known from then on.
 //! 3. `search`: what is wrong by guesses, orders of writers taken from π, becomes a clause: not all of these guesses hold.
 //!    Only pairs of writers that occur in clauses get a variable; they are decided by clause learning modulo acyclicity.
@@ -14,7 +14,9 @@
 //! The engine is exact and complete; it stays undecided only when stopped. It assumes that wrong reads have been reported.
 
 mod order;
+mod reach;
 mod search;
+mod versions;
 
 use super::weak::BaseOrder;
 use crate::control::{Control, Interrupt};
@@ -32,8 +34,8 @@ pub(super) enum DependencyDecision {
     },
 }
 
-/// Decides PSI, starting from the order of `ground`. O(operations + windows) where the reads determine the versions' order,
-/// the windows being what lies between a version that a read missed and the read; exponential in the worst case.
+/// Decides PSI, starting from the order of `ground`. O(operations × (1 + sessions / 16)) where the order explains the reads,
+/// less where versions are missed for a short time only; exponential in the worst case.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.

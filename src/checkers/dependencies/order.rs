@@ -1,8 +1,14 @@
 //! What is wrong with an order of transactions.
 
+use super::reach::Ordered;
+use super::versions::{Missed, Versions, certain};
 use crate::control::{Control, Interrupt};
-use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use crate::relations::{Index, Node};
 use std::collections::VecDeque;
+
+/// How many transactions are met in all searches for paths together before what was found is put to use, in proportion to
+/// all transactions.
+const PATIENCE: usize = 16;
 
 /// An edge of D on a path.
 pub(super) type Step = (Node, Node);
@@ -12,41 +18,12 @@ pub(super) type Step = (Node, Node);
 pub(super) struct Wrong {
     /// The reader.
     pub(super) reader: Node,
-    /// The writer of the version it read; [`NONE`] for ⊥.
+    /// The writer of the version it read; [`NONE`](crate::relations::NONE) for ⊥.
     pub(super) older: u32,
     /// The writer of the next version.
     pub(super) newer: Node,
     /// A path of D from that writer to the reader, with few guesses.
     pub(super) path: Vec<Step>,
-}
-
-/// The versions of each key in the order of their writers.
-struct Versions {
-    /// By slot: the writer of the version before and that of the version after.
-    before: Vec<u32>,
-    after: Vec<u32>,
-    /// By key: the writer of its first version.
-    first: Vec<u32>,
-}
-
-impl Versions {
-    /// O(writes log).
-    fn new(index: &Index, position: impl Fn(Node) -> u32) -> Versions {
-        let n = index.slot_node.len();
-        let mut versions = Versions { before: vec![NONE; n], after: vec![NONE; n], first: vec![NONE; index.n_keys()] };
-        let mut slots = Vec::new();
-        for key in 0..index.n_keys() as u32 {
-            slots.clear();
-            slots.extend(index.slots_of(key));
-            slots.sort_unstable_by_key(|&slot| position(index.slot_node[slot]));
-            versions.first[key as usize] = slots.first().map_or(NONE, |&slot| index.slot_node[slot]);
-            for pair in slots.windows(2) {
-                versions.after[pair[0]] = index.slot_node[pair[1]];
-                versions.before[pair[1]] = index.slot_node[pair[0]];
-            }
-        }
-        versions
-    }
 }
 
 /// A search for paths of D, backwards from a reader.
@@ -55,82 +32,82 @@ struct Backwards {
     met: Vec<u32>,
     next: Vec<Node>,
     queue: VecDeque<(Node, Node)>,
+    /// How many nodes were met for all readers together.
+    n_met: usize,
 }
 
-/// The wrong reads of an order that contains all that is known of D, at most one of each reader and next writer.
-/// `is_known` tells known edges from guesses.
+/// Wrong reads of an order that contains all that is known of D, at most one of each reader and next writer; none only if
+/// there is none. Where there are many, only those whose paths are found soon. `is_known` tells known edges from guesses.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
 pub(super) fn wrong_reads(
     index: &Index,
+    order: &[Node],
     position: impl Fn(Node) -> u32 + Copy,
     is_known: impl Fn(Step) -> bool,
     control: &Control,
 ) -> Result<Vec<Wrong>, Interrupt> {
     let versions = Versions::new(index, position);
+    let ordered = Ordered { index, versions: &versions, order, position, control };
+    let mut missed = ordered.depended_on(versions.missed(index, position))?;
+    missed.sort_unstable();
+    let mut by_reader: Vec<(u32, &[Missed])> = Vec::new();
+    for of_reader in missed.chunk_by(|a, b| a.reader == b.reader) {
+        let lowest = of_reader.iter().map(|missed| position(missed.newer)).min().unwrap_or(0);
+        by_reader.push((lowest, of_reader));
+    }
+    // What is close together takes little time and may settle the rest.
+    by_reader.sort_by_key(|(lowest, of_reader)| position(of_reader[0].reader) - lowest);
     let n = index.n_nodes();
-    let mut search = Backwards { met: vec![0; n], next: vec![0; n], queue: VecDeque::new() };
+    let mut search = Backwards { met: vec![0; n], next: vec![0; n], queue: VecDeque::new(), n_met: 0 };
     let mut wrong = Vec::new();
-    let mut missed: Vec<(Node, u32)> = Vec::new();
-    for reader in 0..n as Node {
-        control.tick(reader as usize)?;
-        missed.clear();
-        for read in index.reads_of(reader) {
-            let (slot, older) = (index.read_slot[read], index.writer_of_read(read));
-            let newer = match slot {
-                INITIAL_SLOT => versions.first[index.read_key[read] as usize],
-                slot => versions.after[slot as usize],
-            };
-            if newer != NONE && newer != reader && position(newer) < position(reader) {
-                missed.push((newer, older));
-            }
+    for (lowest, of_reader) in by_reader {
+        if search.n_met > PATIENCE * n {
+            break;
         }
-        let Some(lowest) = missed.iter().map(|&(newer, _)| position(newer)).min() else { continue };
-        search.run(index, &versions, reader, |v| position(v) >= lowest, &is_known);
-        missed.sort_unstable();
-        missed.dedup_by_key(|missed| missed.0);
-        let found = missed.iter().filter(|(newer, _)| search.met[*newer as usize] == reader + 1);
-        wrong.extend(found.map(|&(newer, older)| Wrong { reader, older, newer, path: search.path(newer, reader) }));
+        control.check()?;
+        search.run(index, &versions, of_reader, |v| position(v) >= lowest, &is_known);
+        wrong.extend(of_reader.iter().map(|&Missed { reader, newer, older }| {
+            debug_assert_eq!(search.met[newer as usize], reader + 1);
+            Wrong { reader, older, newer, path: search.path(newer, reader) }
+        }));
     }
     Ok(wrong)
 }
 
 impl Backwards {
-    /// Meets all nodes inside from which D leads to the reader, those with few guesses first.
+    /// Meets nodes inside from which D leads to the reader, those with few guesses first, until it has met the writers that
+    /// the reader misses.
     fn run(
         &mut self,
         index: &Index,
         versions: &Versions,
-        reader: Node,
+        missed: &[Missed],
         inside: impl Fn(Node) -> bool,
         is_known: &impl Fn(Step) -> bool,
     ) {
-        let mark = reader + 1;
-        let done = |search: &mut Backwards, v: Node, next: Node| {
-            let is_new = search.met[v as usize] != mark;
-            if is_new {
-                (search.met[v as usize], search.next[v as usize]) = (mark, next);
-            }
-            is_new
-        };
+        let reader = missed[0].reader;
+        let (mark, mut left) = (reader + 1, missed.len());
         self.queue.clear();
         self.queue.push_back((reader, reader));
         while let Some((v, next)) = self.queue.pop_front() {
-            if !done(self, v, next) {
+            if self.met[v as usize] == mark {
                 continue;
             }
-            let before = (index.position(v) > 0).then(|| v - 1);
-            let sources = index.read_writer[index.reads_of(v)].iter().copied();
-            let certain = before.into_iter().chain(sources).filter(|&u| u != NONE && u != v && inside(u));
-            for u in certain {
+            (self.met[v as usize], self.next[v as usize]) = (mark, next);
+            self.n_met += 1;
+            left -= usize::from(missed.binary_search_by_key(&v, |missed| missed.newer).is_ok());
+            if left == 0 {
+                return;
+            }
+            for u in certain(index, v).filter(|&u| inside(u)) {
                 if self.met[u as usize] != mark {
                     self.queue.push_front((u, v));
                 }
             }
-            for &slot in &index.write_slot[index.writes_of(v)] {
-                let u = versions.before[slot as usize];
-                if u != NONE && inside(u) && self.met[u as usize] != mark {
+            for u in versions.overwritten(index, v).filter(|&u| inside(u)) {
+                if self.met[u as usize] != mark {
                     match is_known((u, v)) {
                         true => self.queue.push_front((u, v)),
                         false => self.queue.push_back((u, v)),

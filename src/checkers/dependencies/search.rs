@@ -60,7 +60,8 @@ impl<'a> Search<'a> {
         loop {
             control.check()?;
             let found = control.timed(Stage::Saturate, || {
-                wrong_reads(self.index, |t| self.order.position(t), |step| self.is_known(step), control)
+                let (order, position) = (self.order.order(), |t| self.order.position(t));
+                wrong_reads(self.index, order, position, |step| self.is_known(step), control)
             })?;
             if found.is_empty() {
                 return Ok(DependencyDecision::Satisfied(self.order.order().to_vec()));

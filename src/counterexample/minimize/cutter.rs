@@ -356,7 +356,7 @@ impl<'a> Cutter<'a> {
     pub(super) fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
-        verdicts(&found.history, self.level, control)
+        verdicts(&found.history, self.level, &found.violation, control)
     }
 }
 
@@ -412,9 +412,23 @@ pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = Trans
     sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
 }
 
-/// Verdicts at all levels of a history that violates one.
-pub(super) fn verdicts(history: &History, violated: Level, control: &Control) -> Vec<(Level, Verdict)> {
-    let levels = Level::of(history);
+/// The levels at which a history is judged that shows a violation of one: the usual ones, and of the others those that are
+/// violated, so that none is left out which was asked for and broken.
+pub(super) fn levels_of(history: &History, violated: Level, violation: &Violation) -> Vec<Level> {
+    let usual = Level::of(history);
+    let is_broken = |level: Level| level == violated || violation.levels.contains(level);
+    let is_judged = |level: &Level| usual.contains(level) || !level.row().usual && is_broken(*level);
+    Level::EVERY.into_iter().filter(is_judged).collect()
+}
+
+/// Verdicts at these levels of a history that violates one.
+pub(super) fn verdicts(
+    history: &History,
+    violated: Level,
+    violation: &Violation,
+    control: &Control,
+) -> Vec<(Level, Verdict)> {
+    let levels = levels_of(history, violated, violation);
     let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
     let findings = checkers::check(history, &options, control, &|_| {});
     let verdict = |level: Level| match findings.level(level) {

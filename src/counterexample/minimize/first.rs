@@ -1,7 +1,7 @@
 //! The first part that is cut out of the whole history.
 
 use super::VERDICTS;
-use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, named_by, verdicts};
+use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, levels_of, named_by, verdicts};
 use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
@@ -33,10 +33,11 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
             (all, same, violation.clone())
         }
     };
-    let verdicts = Level::of(&history).into_iter().map(|l| match violation.levels.contains(l) || l == level {
-        true => (l, Verdict::Violated),
-        false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
-    });
+    let verdicts =
+        levels_of(&history, level, &violation).into_iter().map(|l| match violation.levels.contains(l) || l == level {
+            true => (l, Verdict::Violated),
+            false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
+        });
     let n_transactions_of_whole = renaming.transactions.len().max(history.n_transactions());
     let verdicts = verdicts.collect();
     reduced(Found { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
@@ -46,7 +47,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
 pub fn whole(history: &History, violation: &Violation, level: Level) -> Counterexample {
     let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
-    let verdicts = verdicts(&same, level, &Control::new().with_time_limit(VERDICTS));
+    let verdicts = verdicts(&same, level, &violation, &Control::new().with_time_limit(VERDICTS));
     let n_transactions = history.n_transactions();
     reduced(Found { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
 }

@@ -1,0 +1,75 @@
+//! The order of the versions that an order of transactions gives, and the edges of D that follow from it.
+
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+
+/// The versions of each key in the order of their writers.
+pub(super) struct Versions {
+    /// By slot: the writer of the version before and that of the version after.
+    before: Vec<u32>,
+    after: Vec<u32>,
+    /// By key: the writer of its first version.
+    first: Vec<u32>,
+}
+
+/// A read that does not return the next version, which precedes its transaction in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Missed {
+    /// The reader.
+    pub(super) reader: Node,
+    /// The writer of the next version.
+    pub(super) newer: Node,
+    /// The writer of the version that was read; [`NONE`] for ⊥.
+    pub(super) older: u32,
+}
+
+impl Versions {
+    /// O(writes log).
+    pub(super) fn new(index: &Index, position: impl Fn(Node) -> u32) -> Versions {
+        let n = index.slot_node.len();
+        let mut versions = Versions { before: vec![NONE; n], after: vec![NONE; n], first: vec![NONE; index.n_keys()] };
+        let mut slots = Vec::new();
+        for key in 0..index.n_keys() as u32 {
+            slots.clear();
+            slots.extend(index.slots_of(key));
+            slots.sort_unstable_by_key(|&slot| position(index.slot_node[slot]));
+            versions.first[key as usize] = slots.first().map_or(NONE, |&slot| index.slot_node[slot]);
+            for pair in slots.windows(2) {
+                versions.after[pair[0]] = index.slot_node[pair[1]];
+                versions.before[pair[1]] = index.slot_node[pair[0]];
+            }
+        }
+        versions
+    }
+
+    /// The reads that miss the next version, ascending, one of each reader and next writer. O(reads log).
+    pub(super) fn missed(&self, index: &Index, position: impl Fn(Node) -> u32) -> Vec<Missed> {
+        let mut missed = Vec::new();
+        for reader in 0..index.n_nodes() as Node {
+            for read in index.reads_of(reader) {
+                let newer = match index.read_slot[read] {
+                    INITIAL_SLOT => self.first[index.read_key[read] as usize],
+                    slot => self.after[slot as usize],
+                };
+                if newer != NONE && newer != reader && position(newer) < position(reader) {
+                    missed.push(Missed { reader, newer, older: index.writer_of_read(read) });
+                }
+            }
+        }
+        missed.sort_unstable();
+        missed.dedup_by_key(|missed| (missed.reader, missed.newer));
+        missed
+    }
+
+    /// The writers of the versions that a transaction overwrites.
+    pub(super) fn overwritten<'a>(&'a self, index: &'a Index, v: Node) -> impl Iterator<Item = Node> + 'a {
+        let slots = index.write_slot[index.writes_of(v)].iter();
+        slots.map(|&slot| self.before[slot as usize]).filter(|&u| u != NONE)
+    }
+}
+
+/// The transaction before another one in its session, and those it reads from.
+pub(super) fn certain(index: &Index, v: Node) -> impl Iterator<Item = Node> + '_ {
+    let before = (index.position(v) > 0).then(|| v - 1);
+    let sources = index.read_writer[index.reads_of(v)].iter().copied();
+    before.into_iter().chain(sources).filter(move |&u| u != NONE && u != v)
+}
