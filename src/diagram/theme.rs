@@ -167,7 +167,8 @@ impl Role {
     }
 }
 
-fn emphasis_class(emphasis: Emphasis) -> &'static str {
+/// The class of an emphasis in SVG.
+pub fn emphasis_class(emphasis: Emphasis) -> &'static str {
     match emphasis {
         Emphasis::Cycle => "cycle",
         Emphasis::Evidence => "evidence",

@@ -67,6 +67,26 @@ pub fn page(picture: &Picture) -> Scene {
     page.scene
 }
 
+/// What a legend says in addition to the names of the relations, some of it about an arrow that is shown.
+pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis)>, &'static str)> {
+    let arrows = &picture.diagram.arrows;
+    let has = |emphasis| arrows.iter().find(|arrow| arrow.emphasis == emphasis);
+    let mut notes = Vec::new();
+    if !arrows.is_empty() {
+        notes.push((None, "an arrow points to what came, or would have to come, later"));
+    }
+    if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
+        notes.push((None, "heavy: the contradiction, thin: evidence"));
+    }
+    if arrows.iter().any(|arrow| arrow.label.starts_with("if ")) {
+        notes.push((None, "if: in a case only"));
+    }
+    if let Some(arrow) = has(Emphasis::Rejected) {
+        notes.push((Some((arrow.relation, arrow.emphasis)), "if, then: an order that was ruled out"));
+    }
+    notes
+}
+
 /// Writes from top to bottom.
 struct Writer {
     scene: Scene,
@@ -145,7 +165,6 @@ impl Writer {
     /// Observed relations on a line, inferred ones on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
         let relations = picture.diagram.relations();
-        let has = |emphasis| picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == emphasis);
         let column = self.left + prose_width("concluded", LEGEND, false) + 12.0;
         for (heading, is_observed) in [("observed", true), ("concluded", false)] {
             let mut x = self.left;
@@ -167,20 +186,12 @@ impl Writer {
             self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
         }
         let mut x = self.left;
-        if !relations.is_empty() {
-            let arrows = "an arrow points to what came, or would have to come, later";
-            x = self.legend_text(x, arrows, false, Role::Legend) + 16.0;
-        }
-        if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
-            x = self.legend_text(x, "heavy: the contradiction, thin: evidence", false, Role::Legend) + 16.0;
-        }
-        if picture.diagram.arrows.iter().any(|arrow| arrow.label.starts_with("if ")) {
-            x = self.legend_text(x, "if: in a case only", false, Role::Legend) + 16.0;
-        }
-        if let Some(arrow) = has(Emphasis::Rejected) {
-            self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, arrow.relation, Emphasis::Rejected);
-            let text = "if, then: an order that was ruled out";
-            x = self.legend_text(x + SAMPLE + 8.0, text, false, Role::Legend);
+        for (sample, text) in legend_notes(picture) {
+            if let Some((relation, emphasis)) = sample {
+                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
+                x += SAMPLE + 8.0;
+            }
+            x = self.legend_text(x, text, false, Role::Legend) + 16.0;
         }
         self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
     }

@@ -1,15 +1,17 @@
-//! SVG: text stays text, roles are classes, targets are groups with titles.
+//! SVG: text stays text, roles are classes, targets are groups with titles. In a page with a script, the groups also
+//! say which arrow, card or row they are a part of, and which lines of the argument tell of it.
 
 use super::Picture;
 use super::page::page;
 use super::picture::target_key;
 use super::typesetter::Typesetter;
-use crate::diagram::Target;
 use crate::diagram::path::{Path, Segment};
 use crate::diagram::scene::{Align, Mark, Scene, Shape};
 use crate::diagram::text_size::{CAP_HEIGHT, GAP};
-use crate::diagram::theme::{PRINT, Role, Theme};
+use crate::diagram::theme::{DARK, PRINT, Role, Theme, emphasis_class};
+use crate::diagram::{Arrow, Card, Emphasis, Target};
 use crate::history::acts_in_line;
+use crate::relations::Relation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -25,6 +27,8 @@ pub(super) enum Reader<'f> {
     Viewer,
     /// Our renderer, which has the regular face only: bold is a thin line around the glyphs.
     Renderer(&'f Typesetter),
+    /// A page that has the [sheet], and may have a script.
+    Page,
 }
 
 /// The picture as SVG.
@@ -32,18 +36,16 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     write(picture, &page(picture), Reader::Viewer).into_bytes()
 }
 
+/// The diagram alone, for a page that has the [sheet].
+pub(super) fn figure(picture: &Picture) -> String {
+    write(picture, &picture.scene, Reader::Page)
+}
+
 /// A page of a picture as SVG.
 pub(super) fn write(picture: &Picture, page: &Scene, reader: Reader<'_>) -> String {
     let theme = &PRINT;
-    let (width, height) = (page.bounds.width(), page.bounds.height());
     let mut out = String::with_capacity(256 * page.marks.len());
-    let _ = writeln!(
-        out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" xml:space="preserve">"#
-    );
-    let _ = writeln!(out, "<title>{}</title>", escape(&picture.title));
-    let _ = writeln!(out, "<desc>{}</desc>", escape(&picture.subtitle));
-    style(&mut out, page, theme);
+    begin(&mut out, picture, page, reader);
     let mut open: Option<Target> = None;
     for (at, mark) in page.marks.iter().enumerate() {
         if mark.target != open {
@@ -52,12 +54,10 @@ pub(super) fn write(picture: &Picture, page: &Scene, reader: Reader<'_>) -> Stri
             }
             open = mark.target;
             if let Some(target) = open {
-                let class = match target {
-                    Target::Transaction(_) => "transaction",
-                    Target::Operation(_) => "operation",
-                    Target::Edge(_) => "dependency",
+                let _ = match reader {
+                    Reader::Page => write!(out, "<g {}>", marking(picture, target)),
+                    _ => write!(out, r#"<g class="{}">"#, kind(target)),
                 };
-                let _ = write!(out, r#"<g class="{class}">"#);
                 if let Some(tooltip) = picture.tooltips.get(&target_key(target)) {
                     let _ = write!(out, "<title>{}</title>", escape(tooltip));
                 }
@@ -77,28 +77,147 @@ pub(super) fn write(picture: &Picture, page: &Scene, reader: Reader<'_>) -> Stri
     out
 }
 
+/// What comes before the first shape.
+fn begin(out: &mut String, picture: &Picture, page: &Scene, reader: Reader<'_>) {
+    let Scene { bounds, .. } = page;
+    let (x, y, width, height) = (bounds.left(), bounds.top(), bounds.width(), bounds.height());
+    let (x, y) = (number(x), number(y));
+    let _ = write!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}""#);
+    let _ = write!(out, r#" viewBox="{x} {y} {width} {height}""#);
+    if let Reader::Page = reader {
+        // A title would be shown wherever the pointer is.
+        let _ = writeln!(out, r#" role="group" aria-label="{}" xml:space="preserve">"#, escape(&picture.title));
+        return;
+    }
+    let _ = writeln!(out, r#" role="img" xml:space="preserve">"#);
+    let _ = writeln!(out, "<title>{}</title>", escape(&picture.title));
+    let _ = writeln!(out, "<desc>{}</desc>", escape(&picture.subtitle));
+    style(out, page, &PRINT);
+}
+
+fn kind(target: Target) -> &'static str {
+    match target {
+        Target::Transaction(_) => "transaction",
+        Target::Operation(_) => "operation",
+        Target::Edge(_) => "dependency",
+    }
+}
+
+/// The name of a target in attributes: `t3`, `o7`, `e2`; `t` alone is the initial state.
+pub(super) fn mark_name(target: Target) -> String {
+    match target {
+        Target::Transaction(t) if t.is_initial() => "t".to_owned(),
+        Target::Transaction(t) => format!("t{}", t.index()),
+        Target::Operation(o) => format!("o{}", o.index()),
+        Target::Edge(e) => format!("e{e}"),
+    }
+}
+
+/// The attributes of a group: which arrow, card or row it is a part of; of an arrow also the numbers of the lines that
+/// it carries, and its ends. Contains nothing from the history.
+fn marking(picture: &Picture, target: Target) -> String {
+    let (kind, name) = (kind(target), mark_name(target));
+    let card_name = |card: &Card| mark_name(Target::Transaction(card.transaction));
+    match target {
+        Target::Transaction(_) => format!(r#"class="{kind}" data-card="{name}""#),
+        Target::Operation(operation) => {
+            let has = |card: &&Card| card.rows.iter().any(|row| row.operation == operation);
+            let card = picture.diagram.cards.iter().find(has).map(card_name).unwrap_or_default();
+            format!(r#"class="{kind}" data-row="{name}" data-card="{card}""#)
+        }
+        Target::Edge(edge) => {
+            let Some(arrow) = picture.diagram.arrows.iter().find(|arrow| arrow.edge == edge) else {
+                return format!(r#"class="{kind}""#);
+            };
+            let numbers: Vec<String> = arrow.numbers.iter().map(usize::to_string).collect();
+            let (numbers, ends) = (numbers.join(" "), ends(picture, arrow).join(" "));
+            let emphasis = emphasis_class(arrow.emphasis);
+            format!(r#"class="{kind} {emphasis}" data-arrow="{name}" data-numbers="{numbers}" data-ends="{ends}""#)
+        }
+    }
+}
+
+/// The cards and rows that an arrow connects.
+fn ends(picture: &Picture, arrow: &Arrow) -> Vec<String> {
+    let end = |card: usize, row: Option<usize>| {
+        let card = &picture.diagram.cards[card];
+        let row = row.and_then(|row| card.rows.get(row)).map(|row| Target::Operation(row.operation));
+        std::iter::once(Target::Transaction(card.transaction)).chain(row).map(mark_name).collect::<Vec<_>>()
+    };
+    [end(arrow.from, arrow.from_row), end(arrow.to, arrow.to_row)].concat()
+}
+
 fn style(out: &mut String, page: &Scene, theme: &Theme) {
-    let roles: BTreeSet<Role> = page.marks.iter().map(|mark| mark.role).collect();
     let _ = writeln!(out, "<style>\ntext, tspan {{ font-family: {MONOSPACED}; white-space: pre }}");
     out.push_str(".bold { font-weight: 700 }\n");
-    for role in roles {
-        let selector: String = role.class().split(' ').flat_map(|class| [".", class]).collect();
-        let look = theme.style(role);
-        let fill = look.fill.map_or("none".to_owned(), |color| color.to_string());
-        let _ = write!(out, "{selector} {{ fill: {fill}");
-        if role.is_prose() {
-            let _ = write!(out, "; font-family: {PROPORTIONAL}");
-        }
-        if let Some(stroke) = look.stroke {
-            let _ = write!(out, "; stroke: {}; stroke-width: {}", stroke.color, stroke.width);
-            if !stroke.dash.is_empty() {
-                let dash: Vec<String> = stroke.dash.iter().map(f32::to_string).collect();
-                let _ = write!(out, "; stroke-dasharray: {}", dash.join(" "));
-            }
-        }
-        out.push_str(" }\n");
+    for role in roles(page) {
+        let look: Vec<String> =
+            look(role, theme).into_iter().map(|(property, value)| format!("{property}: {value}")).collect();
+        let _ = writeln!(out, "{} {{ {} }}", selector(role), look.join("; "));
     }
     out.push_str("</style>\n");
+}
+
+/// The rules for the [figure] of a picture in a page, bright or dark as the page is, without specificity, so that the
+/// page's own rules are stronger. Contains nothing from the history.
+pub(super) fn sheet(picture: &Picture) -> String {
+    let mut out = format!(":where(svg text, svg tspan) {{ font-family: {MONOSPACED}; white-space: pre }}\n");
+    out.push_str(":where(svg .bold) { font-weight: 700 }\n");
+    let mut roles = roles(&picture.scene);
+    // For the legend.
+    let samples = picture.diagram.relations().into_iter().map(|relation| (relation, Emphasis::Cycle));
+    for (relation, emphasis) in samples {
+        roles.extend([Role::Edge(relation, emphasis), Role::Head(relation, emphasis)]);
+    }
+    for role in roles {
+        let both = look(role, &PRINT).into_iter().zip(look(role, &DARK));
+        // Browsers that do not know the second value keep the first.
+        let rule = both.map(|((property, light), (_, dark))| match light == dark {
+            true => format!("{property}: {light}"),
+            false => format!("{property}: {light}; {property}: light-dark({light}, {dark})"),
+        });
+        let _ = writeln!(out, ":where(svg {}) {{ {} }}", selector(role), rule.collect::<Vec<_>>().join("; "));
+    }
+    for relation in picture.diagram.relations() {
+        let (code, light, dark) = (relation.code(), PRINT.edge(relation), DARK.edge(relation));
+        let _ = writeln!(out, ":where(.{code}) {{ --relation: {light} }}");
+        let _ = writeln!(out, "@supports (color: light-dark(red, red)) {{");
+        let _ = writeln!(out, "  :where(.{code}) {{ --relation: light-dark({light}, {dark}) }}\n}}");
+    }
+    out
+}
+
+fn roles(page: &Scene) -> BTreeSet<Role> {
+    page.marks.iter().map(|mark| mark.role).collect()
+}
+
+fn selector(role: Role) -> String {
+    role.class().split(' ').flat_map(|class| [".", class]).collect()
+}
+
+/// Properties with their values, the same properties in every theme.
+fn look(role: Role, theme: &Theme) -> Vec<(&'static str, String)> {
+    let look = theme.style(role);
+    let mut properties = vec![("fill", look.fill.map_or("none".to_owned(), |color| color.to_string()))];
+    if role.is_prose() {
+        properties.push(("font-family", PROPORTIONAL.to_owned()));
+    }
+    if let Some(stroke) = look.stroke {
+        properties.extend([("stroke", stroke.color.to_string()), ("stroke-width", stroke.width.to_string())]);
+        if !stroke.dash.is_empty() {
+            let dash: Vec<String> = stroke.dash.iter().map(f32::to_string).collect();
+            properties.push(("stroke-dasharray", dash.join(" ")));
+        }
+    }
+    properties
+}
+
+/// The arrow of a relation as a legend shows it, for a page that has the [sheet].
+pub(super) fn sample(relation: Relation, emphasis: Emphasis) -> String {
+    let (line, head) = (Role::Edge(relation, emphasis).class(), Role::Head(relation, emphasis).class());
+    format!(
+        r#"<svg class="sample" width="46" height="12" viewBox="0 0 46 12" aria-hidden="true"><path class="{line}" d="M0 6L38 6"/><polygon class="{head}" points="46,6 36,1.5 36,10.5"/></svg>"#
+    )
 }
 
 fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
@@ -127,7 +246,7 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
                 Align::Right => r#" text-anchor="end""#,
             };
             let (weight, stroke) = match (reader, theme.style(mark.role).fill) {
-                (Reader::Viewer, _) if *bold => (" bold", String::new()),
+                (Reader::Viewer | Reader::Page, _) if *bold => (" bold", String::new()),
                 (Reader::Renderer(_), Some(color)) if *bold => {
                     ("", format!(r#" stroke="{color}" stroke-width="{}""#, number(size * 0.045)))
                 }

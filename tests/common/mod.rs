@@ -4,6 +4,8 @@
 #![allow(dead_code)]
 
 pub(crate) mod adya;
+#[cfg(unix)]
+pub(crate) mod browser;
 pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod forgeries;

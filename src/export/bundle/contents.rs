@@ -28,9 +28,9 @@ pub(super) struct Parts<'a> {
 /// Maximum length of a script that is shown unfolded.
 const SHOWN_LINES: usize = 60;
 
-/// The report. `whole_in_one` is for the page without accompanying files: they are folded into it.
-pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
-    let Brief { example, explanation, whole, health, .. } = parts.brief;
+/// The report for a tracker, with the other files next to it.
+pub(super) fn document(parts: &Parts<'_>) -> Document {
+    let Brief { example, explanation, whole, .. } = parts.brief;
     let mut report = Document::default();
     report.heading(1, narrate::headline(example, explanation));
     report.blocks.push(Block::List(explanation.facts().into_iter().map(|line| vec![text(line)]).collect()));
@@ -38,23 +38,41 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report.heading(2, "What was observed");
     report.blocks.push(observed(example, whole, parts.plan));
     report.heading(2, "Why this is a contradiction");
-    argument(&mut report, example, explanation);
-    if whole_in_one {
-        report.blocks.push(at_length(example, explanation));
-    }
+    argument(&mut report, explanation);
+    grounds(&mut report, example, explanation);
+    circumstances(&mut report, parts, false);
+    report
+}
+
+/// What the page with everything inside has beneath the picture and the lines of the argument.
+pub(super) fn beneath(parts: &Parts<'_>) -> Document {
+    let Brief { example, explanation, whole, .. } = parts.brief;
+    let mut report = Document::default();
+    report.heading(2, "What was observed");
+    report.blocks.push(observed(example, whole, parts.plan));
+    report.heading(2, "What the argument rests on");
+    grounds(&mut report, example, explanation);
+    report.blocks.push(at_length(example, explanation));
+    circumstances(&mut report, parts, true);
+    report
+}
+
+/// Everything behind the argument. `whole_in_one` is for the page without accompanying files: they are folded into it.
+fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
+    let Brief { example, whole, health, .. } = parts.brief;
     report.heading(2, "Why it is not the test");
     report.blocks.push(Block::List(trust::harness(example, whole, health)));
     if whole_in_one && !health.findings.is_empty() {
         report.heading(2, "The health of the whole history");
         report.blocks.push(trust::health_table(health));
     }
-    how_much(&mut report, parts);
+    how_much(report, parts);
     report.heading(2, "Setting");
     report.blocks.push(setting(parts.brief));
     report.heading(2, "To run it");
-    to_run(&mut report, parts);
+    to_run(report, parts);
     report.heading(2, "Files");
-    files(&mut report, parts, whole_in_one);
+    files(report, parts, whole_in_one);
     report.heading(2, "To make this report again");
     report.blocks.push(Block::Code { language: "sh", text: visible_line(&parts.brief.command) });
     let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
@@ -63,7 +81,6 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
         env!("CARGO_PKG_VERSION"),
         digest.unwrap_or_default()
     ))]);
-    report
 }
 
 /// Sessions as columns, transactions as rows in the order of the scripts, involved operations only.
@@ -107,7 +124,7 @@ fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
     Block::Table { header, rows: order.iter().map(row).collect() }
 }
 
-fn argument(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
+fn argument(report: &mut Document, explanation: &Explanation) {
     let steps: Vec<_> = narrate::numbered(explanation).collect();
     for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
         report.paragraph(part[0].0.clone().map(strong).into_iter().collect());
@@ -117,6 +134,10 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
         report.blocks.push(Block::List(part.iter().map(line).collect()));
     }
     report.paragraph(vec![text(&explanation.size)]);
+}
+
+/// Why each edge is there and cannot be the other way round, and the definitions.
+fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
     let told: Vec<_> = narrate::told_edges(example, explanation).collect();
     let rows: Vec<Vec<Line>> = told
         .iter()

@@ -1,8 +1,9 @@
 //! The report of one counterexample for an issue tracker: words, pictures, files, scripts.
 //!
 //! [`bundle()`] makes all of its files, [`page()`] the one page with everything inside. The text is made once, as data,
-//! and written in three dialects. Every history in it has been read back and checked again; a format that cannot
-//! express what breaks the level is left out, and the report says why. The same input gives the same bytes.
+//! and written in three dialects; in the page, picture and argument are linked to each other. Every history in it has
+//! been read back and checked again; a format that cannot express what breaks the level is left out, and the report
+//! says why. The same input gives the same bytes.
 
 mod contents;
 mod document;
@@ -10,7 +11,10 @@ mod histories;
 mod html;
 mod jira;
 mod markdown;
+mod operations;
+mod stage;
 mod trust;
+mod web_page;
 
 use super::reproduce::{self, Isolation, Plan, Reproduction};
 use super::{ComposeOptions, ExportError, ExportKind, Picture, compose, export};
@@ -20,6 +24,7 @@ use crate::counterexample::{Counterexample, Explanation, narrate};
 use crate::health::Health;
 use crate::history::History;
 use contents::Parts;
+use web_page::Page;
 
 /// The subject of a report, and the data it needs.
 pub struct Brief<'a> {
@@ -71,13 +76,13 @@ const OTHER_FILES: &[(&str, &str)] = &[
 pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
     let made = Made::new(brief, control)?;
     let parts = made.parts(brief);
-    let beside = contents::document(&parts, false);
+    let beside = contents::document(&parts);
     let title = narrate::headline(brief.example, brief.explanation);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
     add("report.md", markdown::markdown(&beside, "picture.svg", &title).into_bytes());
     add("report.jira.txt", jira::jira(&beside, "picture.png").into_bytes());
-    add("report.html", made.html(brief)?);
+    add("report.html", made.html(brief));
     for kind in [ExportKind::Svg, ExportKind::Png, ExportKind::Dot, ExportKind::Tikz, ExportKind::Mermaid] {
         add(&format!("picture.{}", kind.extension()), export(kind, &made.picture)?);
     }
@@ -91,7 +96,7 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
 
 /// The report as one page of HTML with everything inside.
 pub fn page(brief: &Brief<'_>, control: &Control) -> Result<Vec<u8>, ExportError> {
-    Made::new(brief, control)?.html(brief)
+    Ok(Made::new(brief, control)?.html(brief))
 }
 
 /// The parts made once for all dialects.
@@ -134,10 +139,8 @@ impl Made {
         }
     }
 
-    fn html(&self, brief: &Brief<'_>) -> Result<Vec<u8>, ExportError> {
-        let svg = export(ExportKind::Svg, &self.picture)?;
-        let document = contents::document(&self.parts(brief), true);
-        let title = narrate::headline(brief.example, brief.explanation);
-        Ok(html::html(&document, &title, &String::from_utf8_lossy(&svg)).into_bytes())
+    fn html(&self, brief: &Brief<'_>) -> Vec<u8> {
+        let parts = self.parts(brief);
+        web_page::web_page(&Page { parts: &parts, picture: &self.picture }).into_bytes()
     }
 }
