@@ -129,6 +129,9 @@ pub(in crate::checkers) struct Known<'a> {
     pub(in crate::checkers) listed: FxHashMap<(Vertex, Vertex), Node>,
 }
 
+/// Adds known edges of one kind.
+type Step<'a> = fn(&mut Known<'a>, &Control) -> Result<(), Interrupt>;
+
 impl<'a> Known<'a> {
     /// The base edges, and as round 0 what follows from one session or one update alone. O((reads + writes) log) time
     /// and edges.
@@ -141,7 +144,7 @@ impl<'a> Known<'a> {
         let n_vertices = events.n_events();
         let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
         let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
-        let steps: [fn(&mut Known<'a>, &Control) -> Result<(), Interrupt>; 6] = [
+        let steps: [Step<'a>; 6] = [
             Known::session_and_write_read,
             Known::initial_versions,
             Known::listed_versions,
