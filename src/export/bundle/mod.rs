@@ -76,12 +76,12 @@ const OTHER_FILES: &[(&str, &str)] = &[
 pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
     let made = Made::new(brief, control)?;
     let parts = made.parts(brief);
-    let beside = contents::document(&parts);
+    let in_files = contents::document(&parts);
     let title = narrate::headline(brief.example, brief.explanation);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
-    add("report.md", markdown::markdown(&beside, "picture.svg", &title).into_bytes());
-    add("report.jira.txt", jira::jira(&beside, "picture.png").into_bytes());
+    add("report.md", markdown::markdown(&in_files, "picture.svg", &title).into_bytes());
+    add("report.jira.txt", jira::jira(&in_files, "picture.png").into_bytes());
     add("report.html", made.html(brief));
     for kind in [ExportKind::Svg, ExportKind::Png, ExportKind::Dot, ExportKind::Tikz, ExportKind::Mermaid] {
         add(&format!("picture.{}", kind.extension()), export(kind, &made.picture)?);
