@@ -2,7 +2,7 @@
 
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
-use super::decide::{Decision, Decisions, ask, decide_all};
+use super::decide::{Decision, Decisions, ask, decide_all, decide_alone};
 use super::evidence;
 use super::facts::Facts;
 use super::share::ShardAssignment;
@@ -279,7 +279,7 @@ impl Run<'_> {
         self.verdicts.insert(level, (verdict, seconds));
     }
 
-    fn check(&mut self, prepared: Prepared) -> Instances {
+    fn check(&mut self, mut prepared: Prepared) -> Instances {
         self.control.phase("checking", self.levels.len() as u64);
         self.assumptions.extend_from_slice(prepared.resolution.assumptions());
         let facts = Facts::of(prepared.reads.counts.keys().copied());
@@ -304,8 +304,8 @@ impl Run<'_> {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
-        let mut decisions =
-            decide_all(&prepared.index, prepared.ground.as_ref(), facts, &self.engine_levels(), self.control, &told);
+        let ground = prepared.ground.take_if(|_| self.asks_one_weak(facts));
+        let mut decisions = self.decide(&prepared, ground, facts, &told);
         for (&level, (decision, seconds)) in &decisions {
             let verdict = verdict_of(decision, level, &prepared.index);
             self.verdicts.insert(level, (verdict, *seconds));
@@ -330,6 +330,30 @@ impl Run<'_> {
             self.strict_serializability(&prepared, &mut decisions, &mut by_choice);
         }
         self.list(prepared, &decisions, by_choice, linear)
+    }
+
+    /// Whether a single weak level is all that is asked for, so that nothing else needs the ground.
+    fn asks_one_weak(&self, facts: Facts) -> bool {
+        matches!(self.levels[..], [level] if level.is_weak() && !facts.violate(level))
+    }
+
+    /// Decides the levels left to the engines. `alone` is the ground if only one level needs it.
+    fn decide(
+        &self,
+        prepared: &Prepared,
+        alone: Option<BaseOrder>,
+        facts: Facts,
+        told: &(dyn Fn(Level, &Decision, f64) + Sync),
+    ) -> Decisions {
+        let (Some(ground), Some(&level)) = (alone, self.levels.first()) else {
+            let ground = prepared.ground.as_ref();
+            return decide_all(&prepared.index, ground, facts, &self.engine_levels(), self.control, told);
+        };
+        let begin = Instant::now();
+        let decision = decide_alone(&prepared.index, ground, level, self.control);
+        let seconds = begin.elapsed().as_secs_f64();
+        told(level, &decision, seconds);
+        Decisions::from([(level, (decision, seconds))])
     }
 
     /// The levels left to the engines.

@@ -48,6 +48,15 @@ impl From<StrongDecision> for Decision {
     }
 }
 
+impl From<WeakDecision> for Decision {
+    fn from(decision: WeakDecision) -> Decision {
+        match decision {
+            WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
+            WeakDecision::Violated => Decision::violated(),
+        }
+    }
+}
+
 /// An order that explains the reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -117,11 +126,17 @@ pub(super) fn ask(
             Some(core) => Decision::Violated { core },
             None => components::decide(index, level, control)?.into(),
         },
-        _ => match weak::decide_on(index, Some(ground), level, control)? {
-            WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            WeakDecision::Violated => Decision::violated(),
-        },
+        _ => weak::decide_on(index, ground, level, control)?.into(),
     })
+}
+
+/// The decision about a weak level that is the only one asked for: its engine may use up the ground.
+pub(super) fn decide_alone(index: &Index, ground: BaseOrder, level: Level, control: &Control) -> Decision {
+    let decided = match ground.serial() {
+        Some(_) => ask(index, Some(&ground), level, control),
+        None => weak::decide_alone(index, ground, level, control).map(Decision::from),
+    };
+    decided.unwrap_or_else(Decision::Undecided)
 }
 
 /// Decisions with the seconds each took.

@@ -5,7 +5,7 @@
 //! invisible to a reader is never queried again.
 
 use super::SMALL_LIMITS;
-use super::base_order::{BaseOrder, Demands, Open, Replay, between};
+use super::base_order::{Demands, Open, Replay, between};
 use super::causality::{Components, Forced};
 use super::chains::Chains;
 use super::columns::{Block, Sweep};
@@ -59,7 +59,8 @@ struct Questions {
 /// Answers for one history.
 pub(super) struct Causal<'a> {
     index: &'a Index,
-    ground: &'a BaseOrder,
+    /// Any order that contains SO ∪ WR.
+    base: &'a LinearOrder,
     /// Pairs (t2, t3) of which t3 is known not to see t2.
     unseen: FxHashSet<u64>,
     /// Made when needed first.
@@ -67,8 +68,8 @@ pub(super) struct Causal<'a> {
 }
 
 impl<'a> Causal<'a> {
-    pub(super) fn new(index: &'a Index, ground: &'a BaseOrder) -> Causal<'a> {
-        Causal { index, ground, unseen: FxHashSet::default(), sweep: None }
+    pub(super) fn new(index: &'a Index, base: &'a LinearOrder) -> Causal<'a> {
+        Causal { index, base, unseen: FxHashSet::default(), sweep: None }
     }
 
     /// What the open reads of an order force.
@@ -120,7 +121,7 @@ impl<'a> Causal<'a> {
 
     fn questions(&self, replay: &Replay, walk: usize, control: &Control) -> Result<Questions, Interrupt> {
         // No order that contains SO ∪ WR has t2 behind t3 if t3 observes it, so the first guess answers many questions.
-        let place = &self.ground.order.place;
+        let place = &self.base.place;
         let parts = replay.parts(OPEN_READS).into_par_iter().map(|part| {
             control.check()?;
             let mut questions = Questions::default();
@@ -217,18 +218,14 @@ impl<'a> Causal<'a> {
         control: &Control,
     ) -> Result<(Vec<u32>, Demands), Interrupt> {
         if self.sweep.is_none() {
-            let chains = Chains::new(
-                self.index,
-                &Components::trivial(&self.ground.order.nodes, &self.ground.order.place),
-                control,
-            )?;
-            let order = &self.ground.order;
-            let sweep = Sweep::new(self.index, order, &chains, control)?;
+            let components = Components::trivial(&self.base.nodes, &self.base.place);
+            let chains = Chains::new(self.index, &components, control)?;
+            let sweep = Sweep::new(self.index, self.base, &chains, control)?;
             self.sweep = Some((chains, sweep));
         }
         let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };
         if questions.long.is_empty() && sweep.length() > 0 {
-            let place = |t: Node| self.ground.order.place[t as usize];
+            let place = |t: Node| self.base.place[t as usize];
             let waves = Waves::new(questions.short.iter().map(|question| (place(question.t2), place(question.t3))));
             if waves.length < sweep.length() {
                 return Ok((waves.answers(sweep, control)?, Some(Vec::new())));
@@ -237,7 +234,7 @@ impl<'a> Causal<'a> {
         let width = sweep.width() as u32;
         let block_of = |question: &Question| (chains.chain[question.t2 as usize] / width) as usize;
         let (begin, by_block) = grouped(questions.short.iter().map(block_of), sweep.n_blocks());
-        let place = |t3: Node| self.ground.order.place[t3 as usize];
+        let place = |t3: Node| self.base.place[t3 as usize];
         // A few long rows of blocks, so that one buffer serves many blocks.
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
         let asked = (0..n_rows).into_par_iter().map(|row| {
@@ -296,7 +293,7 @@ impl<'a> Causal<'a> {
         let mut edges = Vec::new();
         for open in long {
             let t1 = index.writer_of_read(open.read as usize);
-            let place = self.ground.order.place[open.reader as usize];
+            let place = self.base.place[open.reader as usize];
             for (chain, run) in chains.runs(index, index.read_key[open.read as usize], block.first..block.first + width)
             {
                 let seen = block.count(place, chain)?;

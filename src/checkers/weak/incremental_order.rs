@@ -7,13 +7,14 @@
 //! write past another access.
 
 use super::SMALL_LIMITS;
-use super::base_order::{BaseOrder, Open, Previous, Replay};
+use super::base_order::{Open, Previous, Replay};
 use super::causality::Forced;
 use super::order::{Before, LinearOrder, Preference};
 use super::pipeline::order_and_replay;
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -25,27 +26,24 @@ const NODES: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
 const ONE_IN: usize = if SMALL_LIMITS { 2 } else { 4 };
 
 /// The order nearest to the last one in which the forced edges hold, too, and its replay: at each place the first
-/// transaction of the last order that may come next. `last` is `None` after the first guess. `None` if the edges form a
-/// cycle.
+/// transaction of the last order that may come next. `None` if the edges form a cycle.
 ///
 /// O(n + edges), times a logarithm; if the edges concern a small part of the order, with a few linear passes that take
 /// a small fraction of the time of a replay.
 pub(super) fn next_order(
     index: &Index,
-    ground: &BaseOrder,
-    last: Option<(LinearOrder, Replay)>,
+    (order, replay): (Cow<'_, LinearOrder>, Cow<'_, Replay>),
     forced: &[Forced],
     control: &Control,
 ) -> Result<Option<(LinearOrder, Replay)>, Interrupt> {
-    let order = last.as_ref().map_or(&ground.order, |(order, _)| order);
-    let intervals = intervals(order, forced);
+    let intervals = intervals(&order, forced);
     let concerned: usize = intervals.iter().map(Interval::len).sum();
     if concerned > index.n_nodes() / ONE_IN {
         let before = Before::new(index.n_nodes(), forced);
         return order_and_replay(index, &before, Preference::Rank(&order.place), control);
     }
-    let Some(turned) = turned(index, order, intervals, control)? else { return Ok(None) };
-    let (mut order, replay) = last.unwrap_or_else(|| (ground.order.clone(), ground.replay.clone()));
+    let Some(turned) = turned(index, &order, intervals, control)? else { return Ok(None) };
+    let mut order = order.into_owned();
     for part in &turned {
         for (&node, place) in part.nodes.iter().zip(part.first..) {
             order.nodes[place as usize] = node;
@@ -54,7 +52,7 @@ pub(super) fn next_order(
     }
     let keys = Keys::new(index.n_keys(), turned.iter().flat_map(|part| part.keys.iter().copied()));
     let replay = match accesses(index, &order, &keys, control)? {
-        Some(accesses) => mended(index, &order, replay, &keys, &accesses),
+        Some(accesses) => mended(index, &order, replay.into_owned(), &keys, &accesses),
         None => Replay::new(index, &order, control)?,
     };
     Ok(Some((order, replay)))
@@ -378,9 +376,9 @@ mod tests {
     }
 
     #[test]
-    fn mending_does_what_making_anew_does() {
+    fn mending_equals_a_new_replay() {
         let control = Control::new();
-        let (mut mended, mut anew, mut cyclic, mut reordered) = (0, 0, 0, 0);
+        let (mut mended, mut renewed, mut cyclic, mut reordered) = (0, 0, 0, 0);
         for seed in 0..4000 {
             let random = &mut fastrand::Rng::with_seed(seed);
             let index = common::index(&sketch(random).history());
@@ -389,10 +387,10 @@ mod tests {
                 linear_extension(&index, &Before::default(), Preference::FirstCome, &control).expect("not stopped");
             let order = order.expect("reads go back in a hidden order");
             let replay = Replay::new(&index, &order, &control).expect("not stopped");
-            let ground = BaseOrder { listed: Vec::new(), order, replay };
-            let (mut last, mut forced) = (None, Vec::new());
+            let first = order.nodes.clone();
+            let (mut last, mut forced) = ((order, replay), Vec::new());
             for round in 0..4 {
-                let order: &LinearOrder = last.as_ref().map_or(&ground.order, |(order, _)| order);
+                let (order, replay) = &last;
                 let span = if random.u32(0..5) == 0 { n } else { 5 };
                 for _ in 0..random.usize(1..=2) {
                     let to = random.usize(0..n - 1);
@@ -402,8 +400,9 @@ mod tests {
                 let before = Before::new(n, &forced);
                 let expected = linear_extension(&index, &before, Preference::Rank(&order.place), &control);
                 let concerned: usize = intervals(order, &forced).iter().map(Interval::len).sum();
-                *if concerned > n / ONE_IN { &mut anew } else { &mut mended } += 1;
-                let found = next_order(&index, &ground, last.take(), &forced, &control).expect("not stopped");
+                *if concerned > n / ONE_IN { &mut renewed } else { &mut mended } += 1;
+                let found = next_order(&index, (Cow::Borrowed(order), Cow::Borrowed(replay)), &forced, &control);
+                let found = found.expect("not stopped");
                 let Some(expected) = expected.expect("not stopped") else {
                     assert!(found.is_none(), "seed {seed}, round {round}");
                     cyclic += 1;
@@ -420,11 +419,11 @@ mod tests {
                     assert_eq!(replay.previous.of(slot), expected.previous.of(slot), "seed {seed}, round {round}");
                 }
                 assert_eq!(replay.parts(1).concat(), expected.parts(1).concat(), "seed {seed}, round {round}");
-                reordered += usize::from(order.nodes != ground.order.nodes);
-                last = Some((order, replay));
+                reordered += usize::from(order.nodes != first);
+                last = (order, replay);
             }
         }
-        let counts = [mended, anew, cyclic, reordered];
-        assert!(counts.iter().all(|&count| count > 500), "mended, anew, cyclic, reordered: {counts:?}");
+        let counts = [mended, renewed, cyclic, reordered];
+        assert!(counts.iter().all(|&count| count > 500), "mended, renewed, cyclic, reordered: {counts:?}");
     }
 }

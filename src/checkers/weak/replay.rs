@@ -3,7 +3,7 @@
 //! add, or the edges form a cycle.
 
 use super::SMALL_LIMITS;
-use super::base_order::{BaseOrder, Demands, Open, Replay, between};
+use super::base_order::{Demands, Open, Replay, between};
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
@@ -15,6 +15,7 @@ use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Axiom, Index, NONE, Node};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Rounds before all minimal forced edges are added at once.
 const ROUNDS: usize = if SMALL_LIMITS { 1 } else { 8 };
@@ -25,38 +26,38 @@ const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 /// Open reads per piece of parallel work.
 const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
 
-/// A commit order that satisfies `level` (RC, RA or TCC), or `None` if there is none.
+/// A commit order that satisfies `level` (RC, RA or TCC), or `None` if there is none. `base` is any order that contains
+/// SO ∪ WR and the edges `found` that lists show, with its replay: if that is owned, its memory is used further.
 pub(super) fn decide(
     index: &Index,
-    ground: &BaseOrder,
+    mut found: Vec<Forced>,
+    base: &LinearOrder,
+    replay: Cow<'_, Replay>,
     level: Level,
     control: &Control,
 ) -> Result<Option<LinearOrder>, Interrupt> {
     let axiom = level.axiom();
     let mut judge = match axiom {
         Axiom::ReadCommitted | Axiom::ReadAtomic => Judge::Marks { atomic: axiom == Axiom::ReadAtomic },
-        _ => Judge::Causal(Box::new(Causal::new(index, ground))),
+        _ => Judge::Causal(Box::new(Causal::new(index, base))),
     };
-    let mut found = ground.listed.clone();
-    let mut later: Option<(LinearOrder, Replay)> = None;
+    let mut last = (Cow::Borrowed(base), replay);
     for _ in 0..ROUNDS {
-        let (order, replay) = match &later {
-            Some((order, replay)) => (order, replay),
-            None => (&ground.order, &ground.replay),
-        };
-        let Some(demands) = judge.demands(index, ground, order, replay, control)? else { return Ok(None) };
+        let (order, replay) = &last;
+        let Some(demands) = judge.demands(index, base, order, replay, control)? else { return Ok(None) };
         if demands.is_empty() {
-            return Ok(Some(later.map_or_else(|| ground.order.clone(), |(order, _)| order)));
+            return Ok(Some(last.0.into_owned()));
         }
         found.extend(demands);
         found.par_sort_unstable();
         found.dedup_by_key(|edge| (edge.from, edge.to));
-        let Some(next) = next_order(index, ground, later, &found, control)? else { return Ok(None) };
-        later = Some(next);
+        let Some((order, replay)) = next_order(index, last, &found, control)? else { return Ok(None) };
+        last = (Cow::Owned(order), Cow::Owned(replay));
     }
+    drop(last);
 
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
-    let (causality, components) = acyclic(index, ground, control)?;
+    let (causality, components) = acyclic(index, base, control)?;
     match judge {
         Judge::Marks { .. } => found.extend(transaction_edges(&causality, &components, axiom, control)?),
         Judge::Causal(_) => found.extend(all_causal_edges(&causality, &components, control)?),
@@ -64,17 +65,17 @@ pub(super) fn decide(
     if found.iter().any(|edge| edge.to == NONE) {
         return Ok(None);
     }
-    let wish = Preference::Rank(&ground.order.place);
+    let wish = Preference::Rank(&base.place);
     linear_extension(index, &Before::new(index.n_nodes(), &found), wish, control)
 }
 
 /// SO ∪ WR without a cycle: each node is a component, numbered by the order.
 fn acyclic<'a>(
     index: &'a Index,
-    ground: &BaseOrder,
+    base: &LinearOrder,
     control: &Control,
 ) -> Result<(Causality<'a>, Components), Interrupt> {
-    Ok((Causality::new(index, control)?, Components::trivial(&ground.order.nodes, &ground.order.place)))
+    Ok((Causality::new(index, control)?, Components::trivial(&base.nodes, &base.place)))
 }
 
 /// All minimal forced edges of TCC, by vectors of one window of chains after another.
@@ -105,14 +106,14 @@ impl<'a> Judge<'a> {
     fn demands(
         &mut self,
         index: &'a Index,
-        ground: &BaseOrder,
+        base: &LinearOrder,
         order: &LinearOrder,
         replay: &Replay,
         control: &Control,
     ) -> Result<Demands, Interrupt> {
         match self {
             _ if replay.explains_all() => Ok(Some(Vec::new())),
-            Judge::Marks { atomic } => by_marks(index, ground, *atomic, order, replay, control),
+            Judge::Marks { atomic } => by_marks(index, base, *atomic, order, replay, control),
             Judge::Causal(causal) => causal.demands(order, replay, control),
         }
     }
@@ -122,7 +123,7 @@ impl<'a> Judge<'a> {
 /// Walks are cut off where enumerating writers is cheaper, so the cost stays within that of saturation.
 fn by_marks(
     index: &Index,
-    ground: &BaseOrder,
+    base: &LinearOrder,
     atomic: bool,
     order: &LinearOrder,
     replay: &Replay,
@@ -146,7 +147,7 @@ fn by_marks(
         return Ok(Some(edges));
     }
     let axiom = if atomic { Axiom::ReadAtomic } else { Axiom::ReadCommitted };
-    let (causality, components) = acyclic(index, ground, control)?;
+    let (causality, components) = acyclic(index, base, control)?;
     let by_writers = long.par_chunks(OPEN_READS).map(|readers| {
         control.check()?;
         let (mut edges, mut reads, mut hit) = (Vec::new(), ReadsOfOne::default(), false);
