@@ -8,7 +8,8 @@ use common::oracle;
 use common::random::{self, Shape, sketch};
 use common::sketch::{Sketch, Transaction};
 use fastrand::Rng;
-use isoscope::checkers::{self, Findings, Level, Options, Share, Verdict};
+use isoscope::audit;
+use isoscope::checkers::{self, Cause, Findings, Level, Options, Share, Verdict};
 use isoscope::control::Control;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{self, Document, Report, Settings, VerdictWord};
@@ -39,6 +40,26 @@ fn patchwork(seed: u64) -> (Vec<Sketch>, Sketch) {
         whole.sessions.extend(sessions);
     }
     (patches, whole)
+}
+
+/// The same with transactions that use keys of several components: those of the sessions that connect components.
+fn fused(seed: u64) -> Sketch {
+    let (_, mut whole) = patchwork(seed);
+    let mut rng = Rng::with_seed(!seed);
+    for session in &mut whole.sessions {
+        let mut fused: Vec<Transaction> = Vec::new();
+        for transaction in std::mem::take(session) {
+            let keys = |of: &Transaction| of.operations.iter().map(|operation| operation.key).collect::<Vec<usize>>();
+            match fused.last_mut() {
+                Some(last) if rng.bool() && keys(last).iter().all(|key| !keys(&transaction).contains(key)) => {
+                    last.operations.extend(transaction.operations);
+                }
+                _ => fused.push(transaction),
+            }
+        }
+        *session = fused;
+    }
+    whole
 }
 
 /// Both lists in one, each in its order.
@@ -125,6 +146,33 @@ fn merged_reports_say_what_one_machine_says() {
             let verified = verify(&history, &joined).unwrap_or_else(|p| panic!("seed {seed}\n{whole}{p:#?}"));
             assert_eq!(verified.without_evidence, Vec::<String>::new(), "seed {seed}\n{whole}");
             usize::from(is_spread)
+        })
+        .sum();
+    assert!(spread > 100, "{spread} were spread");
+}
+
+#[test]
+fn the_verifier_accepts_every_order_of_a_component() {
+    let spread: usize = (0..1500u64)
+        .into_par_iter()
+        .map(|seed| {
+            let whole = fused(seed);
+            let history = whole.history();
+            let shards = 2 + seed as usize % 3;
+            let check = |share| audit::check(&history, &options(share), &Control::new(), &|_| {});
+            let expected = check(None);
+            let findings: Vec<Findings> = (0..shards).map(|shard| check(Some(Share { shard, shards }))).collect();
+            for result in findings.iter().chain([&expected]).flat_map(|findings| &findings.levels) {
+                let is_refused = matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. }));
+                assert!(!is_refused, "seed {seed}\n{whole}{result:?}");
+            }
+            let report = |findings| Report::new(&history, findings, Settings { witness: true, ..Settings::default() });
+            let documents = findings.iter().map(|findings| Document::Report(Box::new(report(findings)))).collect();
+            let joined = merged(documents);
+            assert_eq!(verdicts(&joined), verdicts(&report(&expected)), "seed {seed}\n{whole}");
+            let verified = verify(&history, &joined).unwrap_or_else(|p| panic!("seed {seed}\n{whole}{p:#?}"));
+            assert_eq!(verified.without_evidence, Vec::<String>::new(), "seed {seed}\n{whole}");
+            usize::from(joined.levels.len() > 1 && findings[1].levels.iter().any(|level| level.level.is_strong()))
         })
         .sum();
     assert!(spread > 100, "{spread} were spread");

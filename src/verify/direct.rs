@@ -5,6 +5,7 @@ use super::cut;
 use super::elements::{self, Apart};
 use super::initial::Initial;
 use super::levels;
+use super::part::{Part, Writing};
 use super::replay::{Extent, Flaw};
 use super::resolution::{Join, Resolution};
 use super::story::Sources;
@@ -38,14 +39,24 @@ pub struct Verifier<'a> {
     apart: OnceLock<Option<Apart>>,
     /// The history in which each transaction has a session of its own.
     plain: OnceLock<History>,
+    /// Made when the first part is checked.
+    writing: OnceLock<Writing>,
 }
 
 impl<'a> Verifier<'a> {
     /// For a history. When `control` ends the work, whatever is undecided is [`Flaw::Interrupted`]. O(operations).
     pub fn new(history: &'a History, control: &'a Control) -> Verifier<'a> {
         let initial = Arc::new(Initial::new(history));
-        let (whole, apart, plain) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Verifier { history, control, initial, serial: Mutex::default(), whole, apart, plain }
+        Verifier {
+            history,
+            control,
+            initial,
+            serial: Mutex::default(),
+            whole: OnceLock::new(),
+            apart: OnceLock::new(),
+            plain: OnceLock::new(),
+            writing: OnceLock::new(),
+        }
     }
 
     /// Whether a witness of a level above CI can be replayed at all: not where lists were merged, since what they say
@@ -70,21 +81,26 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether a witness explains every read of the transactions in it, which share no key with others.
+    /// Whether the witness of one component explains the reads of the component's keys ([`Part`]).
     ///
     /// # Errors
     /// As in [`Verifier::witness`].
     pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
         self.control.check()?;
         let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
-        self.stage(Extent::Part).shows(level, witness, sources)
+        let writing = self.writing.get_or_init(|| Writing::new(self.history, &self.initial));
+        let part = match witness {
+            Witness::Commits(order) => Part::of_commits(self.history, writing, order),
+            Witness::Steps(steps) => Part::of_steps(self.history, writing, steps),
+        };
+        self.stage(Extent::Part(&part)).shows(level, witness, sources)
     }
 
     fn plain(&self) -> &History {
         self.plain.get_or_init(|| self.initial.without_sessions(self.history))
     }
 
-    fn stage(&self, extent: Extent) -> Stage<'_> {
+    fn stage<'b>(&'b self, extent: Extent<'b>) -> Stage<'b> {
         let Verifier { history, control, initial, serial, .. } = self;
         Stage { history, initial, control, extent, serial }
     }

@@ -54,6 +54,7 @@ mod linear;
 mod list_evidence;
 mod lists;
 mod operations;
+mod part;
 mod pattern;
 mod propagation;
 mod read;

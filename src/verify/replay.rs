@@ -4,6 +4,7 @@
 //! version of each key, and one pass over the operations decides.
 
 use super::initial::Initial;
+use super::part::Part;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rustc_hash::FxHashMap;
@@ -88,8 +89,8 @@ impl<'a> Attendance<'a> {
 
     /// Whether all committed transactions are there, unless the order is about a part. Those that no read can have
     /// noticed need not be.
-    pub(super) fn is_complete(&self, extent: Extent) -> Result<(), Flaw> {
-        if extent == Extent::Part {
+    pub(super) fn is_complete(&self, extent: Extent<'_>) -> Result<(), Flaw> {
+        if matches!(extent, Extent::Part(_)) {
             return Ok(());
         }
         let is_missing = |t: &TransactionId| {
@@ -148,12 +149,21 @@ fn elements(lists: &FxHashMap<KeyId, Vec<Value>>, key: KeyId) -> &[Value] {
 }
 
 /// How much of a history an order is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+#[derive(Clone, Copy)]
+pub(super) enum Extent<'a> {
     /// All of it: all committed transactions must be there.
     Whole,
-    /// Some transactions, which share no key with others.
-    Part,
+    /// One component.
+    Part(&'a Part<'a>),
+}
+
+impl Extent<'_> {
+    fn explains(self, history: &History, reader: TransactionId, key: KeyId) -> bool {
+        match self {
+            Extent::Whole => true,
+            Extent::Part(part) => part.explains(history.session_of(reader), key),
+        }
+    }
 }
 
 /// One transaction after the other: every read returns the current version. O(operations + elements of lists read).
@@ -161,7 +171,7 @@ pub(super) fn one_by_one(
     history: &History,
     initial: &Initial,
     order: &[TransactionId],
-    extent: Extent,
+    extent: Extent<'_>,
     control: &Control,
 ) -> Result<(), Flaw> {
     let mut attendance = Attendance::new(history, initial, control)?;
@@ -183,6 +193,9 @@ pub(super) fn one_by_one(
                 continue;
             }
             let read = OperationId::new(o);
+            if !extent.explains(history, t, key) {
+                continue;
+            }
             if has_lists && let Some(list) = history.lists().read_by(read) {
                 // The reader's own appends are at its end by now.
                 if list != elements(&lists, key) {
@@ -225,7 +238,7 @@ pub(super) fn with_snapshots(
     history: &History,
     initial: &Initial,
     steps: &[Step],
-    (conflicts, extent): (bool, Extent),
+    (conflicts, extent): (bool, Extent<'_>),
     control: &Control,
 ) -> Result<(), Flaw> {
     let mut attendance = Attendance::new(history, initial, control)?;
@@ -233,6 +246,7 @@ pub(super) fn with_snapshots(
     control.needs(history.n_keys() * per_key + history.n_transactions() * 4)?;
     let mut store = Store {
         history,
+        extent,
         current: vec![Version::INITIAL; history.n_keys()],
         own: vec![(u32::MAX, Value::INITIAL); history.n_keys()],
         lists: lists_at_first(history, initial),
@@ -273,6 +287,7 @@ pub(super) fn with_snapshots(
 /// The versions of a replay with starts and commits.
 struct Store<'a> {
     history: &'a History,
+    extent: Extent<'a>,
     current: Vec<Version>,
     /// By key: the transaction that last read or wrote it, and what it wrote.
     own: Vec<(u32, Value)>,
@@ -298,6 +313,9 @@ impl Store<'_> {
                 continue;
             }
             let read = OperationId::new(o);
+            if !self.extent.explains(history, t, key) {
+                continue;
+            }
             if has_lists && let Some(list) = history.lists().read_by(read) {
                 let (others, appended) = (elements(&self.lists, key), elements(&self.own_lists, key));
                 if !list.iter().eq(others.iter().chain(appended)) {

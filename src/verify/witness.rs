@@ -104,7 +104,7 @@ pub(super) struct Stage<'a> {
     pub(super) history: &'a History,
     pub(super) initial: &'a Initial,
     pub(super) control: &'a Control,
-    pub(super) extent: Extent,
+    pub(super) extent: Extent<'a>,
     /// Orders that explain every read one transaction after the other.
     pub(super) serial: &'a Mutex<Vec<Arc<[TransactionId]>>>,
 }
@@ -153,7 +153,7 @@ impl Stage<'_> {
             return Ok(());
         }
         replay::one_by_one(self.history, self.initial, order, self.extent, self.control)?;
-        if self.extent == Extent::Whole {
+        if matches!(self.extent, Extent::Whole) {
             let mut known = known();
             known.truncate(KEPT - 1);
             known.insert(0, order.into());
