@@ -278,6 +278,20 @@ fn equal_lists_show_what_is_violated_without_sessions() {
     assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));
 }
 
+/// Of three lists that contradict each other, two are named as pairs of which the third is part; without sessions they may be
+/// other pairs. None of them is listed a second time.
+#[test]
+fn lists_that_contradict_each_other_are_listed_once() {
+    let text = "s2: [a x 1, r x [3 2 1]] [a x 2, r x [3 1 2]] [r x []]\ns0: [r x [1 2], a x 3]\ns3: [r x [3]]?\n";
+    let plain = Level::PlainParallelSnapshotIsolation;
+    let asked = [plain, Level::ParallelSnapshotIsolation, Level::SnapshotIsolation];
+    let findings = ask(&common::history(text), &asked).unwrap_or_else(|problem| panic!("{problem}"));
+    let of_lists: Vec<_> =
+        findings.violations.iter().filter(|violation| violation.id.pattern == Pattern::IncompatibleOrder).collect();
+    assert_eq!(of_lists.len(), 2);
+    assert!(of_lists.iter().any(|violation| violation.levels.contains(plain)), "{of_lists:?}");
+}
+
 /// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
 #[test]
 fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {

@@ -396,7 +396,7 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
     text += &doubts(path, health, out);
     for result in &findings.levels {
-        text += &level_line(history, result, out);
+        text += &level_line(history, result, code_width(findings), out);
     }
     text
 }
@@ -494,7 +494,12 @@ fn facts(history: &History) -> String {
     parts.join(" · ")
 }
 
-fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
+/// The characters of the longest code.
+pub(super) fn code_width(findings: &Findings) -> usize {
+    findings.levels.iter().map(|result| result.level.code().len()).fold(4, usize::max)
+}
+
+fn level_line(history: &History, result: &LevelResult, width: usize, out: &Output) -> String {
     let word = result.verdict.word();
     let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
     let reason = match &result.verdict {
@@ -502,7 +507,7 @@ fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
         _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
     let name = result.level.long_name();
-    format!("  {:4}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, name))
+    format!("  {:width$}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, name))
 }
 
 /// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.

@@ -1,5 +1,6 @@
 //! `isoscope hunt`: runs a workload against a database until an anomaly appears.
 
+use super::check::code_width;
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{Output, Paint};
 use super::workload::WorkloadArguments;
@@ -101,6 +102,7 @@ fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Leve
 
 /// Prints the verdicts on a round.
 fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
+    let width = code_width(&judged.findings);
     for result in &judged.findings.levels {
         let paint = match result.verdict {
             Verdict::Satisfied(_) => Paint::Good,
@@ -109,7 +111,7 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
         };
         let verdict = out.paint(paint, result.verdict.word());
         let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
-        out.text(&format!("  {:4}  {verdict}{condition}\n", result.level.code()));
+        out.text(&format!("  {:width$}  {verdict}{condition}\n", result.level.code()));
     }
     ExitCode::of(&judged.findings)
 }

@@ -182,9 +182,12 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
         // With sessions an instance may violate weaker levels, of which this argument says nothing.
         Shows::CausalOrder | Shows::Order => known.levels.iter().all(|level| shown.contains(level)),
     };
+    // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
     let is_same = |known: &Violation| {
         known.id.pattern == violation.id.pattern
-            && (instance_of(known) == instance || cycle.is_some() && cycle_of(known) == cycle)
+            && (known.id.pattern.is_wrong_read()
+                || instance_of(known) == instance
+                || cycle.is_some() && cycle_of(known) == cycle)
     };
     let Some(known) = listed.iter_mut().find(|known| takes(known) && is_same(known)) else { return false };
     let levels = known.levels.union(plain);
