@@ -365,4 +365,13 @@ fn the_program_writes_whole_reports_or_nothing() {
         assert_eq!((code, said.contains(wanted)), (2, true), "{said}");
     }
     assert_eq!(names(here), ["bad.txt", "good.txt", "page.html", "report"], "nothing half written");
+
+    let again = ["report", "bad.txt", "--all-operations", "-o", "report", "--force"];
+    std::fs::write(here.join("report/history.plume.txt"), "of another history").expect("writable");
+    assert_eq!(isoscope(here, &again).0, 0);
+    assert_eq!(names(&here.join("report")), files, "what the new report does not have is gone");
+    std::fs::write(here.join("report/notes.txt"), "not of a report").expect("writable");
+    let (code, said) = isoscope(here, &again);
+    assert_eq!((code, said.contains("contains notes.txt, which would be lost")), (2, true), "{said}");
+    assert_eq!(names(&here.join("report")).len(), files.len() + 1);
 }

@@ -1,4 +1,4 @@
-//! A history written in any format and read back has the same verdicts, or the writer says what it cannot say.
+//! A history written in any format and read back has the same verdicts, or the writer says what it cannot express.
 
 mod common;
 
@@ -207,7 +207,7 @@ fn a_written_zero_stays_a_version_like_others() {
                 let (code, told) = run(folder.path(), &arguments);
                 assert_eq!(code, 0, "{told}");
                 assert!(
-                    told.contains(&format!("{format} cannot say that 0 is a value like others: it is written as")),
+                    told.contains(&format!("{format} cannot express that 0 is a value like others: it is written as")),
                     "{told}"
                 );
                 let (code, _) = run(folder.path(), &["check", "out", "--format", format, "--level", "RC"]);
@@ -229,7 +229,7 @@ fn numbers_for_names_come_with_a_table() {
     assert!(!path("out.hist").exists());
     let (code, told) = run(folder.path(), &["convert", "in.txt", "-o", "out.hist", "--renumber"]);
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("hist cannot say transactions without operations: 1 is left out"), "{told}");
+    assert!(told.contains("hist cannot express transactions without operations: 1 is left out"), "{told}");
     let table = std::fs::read_to_string(path("out.hist.names.json")).expect("the table is there");
     let table: serde_json::Value = serde_json::from_str(&table).expect("JSON");
     assert_eq!(table["schema"], "isoscope.names/1");

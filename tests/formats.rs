@@ -520,7 +520,7 @@ fn a_writer_names_what_its_format_cannot_say() {
     ];
     for (format, text, what) in cases {
         let history = formats::text::parse(text).expect("valid");
-        assert_eq!(written(&history, format), Err(format!("the format {format} cannot say {what}")), "{text}");
+        assert_eq!(written(&history, format), Err(format!("the format {format} cannot express {what}")), "{text}");
     }
     let history = formats::text::parse("a: [r x 0]").expect("valid");
     let writable = known(|format| format.write.is_some());

@@ -366,6 +366,9 @@ pub struct ReportArguments {
     /// Where to write it: a new folder, or a file that ends in .html; `-` is the page on standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
+    /// Replace an earlier report in the folder OUT, whatever was changed in it
+    #[arg(long)]
+    pub(super) force: bool,
     /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level
     /// [default: the weakest that claims the level violated]
     #[arg(long, value_name = "SETTING", value_parser = isolation)]

@@ -59,7 +59,7 @@ pub(super) fn write(
 /// Reports on standard error what a format cannot express.
 pub(super) fn tell_words(format: &str, words: &[String]) {
     for word in words {
-        complain(&format!("{format} cannot say {word}"));
+        complain(&format!("{format} cannot express {word}"));
     }
 }
 

@@ -64,7 +64,15 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     } else {
         super::complain_of_fonts(&example.history);
         let written = bundle::bundle(&brief, &control).with_context(name)?;
-        files::write_folder(&arguments.output, &written)?;
+        match arguments.force {
+            true => files::replace_folder(&arguments.output, &written, bundle::is_file_of_report)?,
+            false => {
+                files::write_folder(&arguments.output, &written).map_err(|error| match arguments.output.is_dir() {
+                    true => anyhow::anyhow!("{error}, or --force to replace an earlier report"),
+                    false => error.into(),
+                })?
+            }
+        }
     }
     if arguments.output != Path::new("-") {
         let n = example.history.n_transactions();

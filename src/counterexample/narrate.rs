@@ -239,5 +239,5 @@ pub(super) fn escape(text: &str) -> String {
 
 /// The headline of a bug report: what happened, and the weakest level it violates.
 pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
-    format!("{}: {} Breaks {}.", explanation.title, explanation.summary, example.level.spoken())
+    format!("{}: {} Violates {}.", explanation.title, explanation.summary, example.level.spoken())
 }

@@ -26,7 +26,7 @@ fn still_violates(example: &Counterexample, again: &History, control: &Control) 
     match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Violated) => {}
         Some(Verdict::Undecided(cause)) => return Err(format!("read back, {level} is undecided: {cause}")),
-        _ => return Err(format!("read back, it satisfies {level}: the format cannot say what breaks it")),
+        _ => return Err(format!("read back, it satisfies {level}: the format cannot express what breaks it")),
     }
     if !example.minimality.passes_without_any() {
         return Ok(());

@@ -111,12 +111,50 @@ pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), File
     }
     target::folder_of(path)?;
     let temporary = TemporaryFolder::near(path).map_err(say)?;
-    let whole = temporary.path().join("whole");
-    std::fs::create_dir(&whole).map_err(say)?;
-    for (name, content) in files {
-        std::fs::write(whole.join(name), content).map_err(say)?;
-    }
+    let whole = filled(temporary.path(), files).map_err(say)?;
     std::fs::rename(&whole, path).map_err(say)
+}
+
+/// [`write_folder`], except that the folder may exist and contain files whose names satisfy `may_go`: they are gone when
+/// the new ones are there. If that fails, or anything else is in the folder, it stays as it was.
+pub fn replace_folder(
+    path: &Path,
+    files: &[(String, Vec<u8>)],
+    may_go: impl Fn(&str) -> bool,
+) -> Result<(), FileError> {
+    if !path.is_dir() {
+        return write_folder(path, files);
+    }
+    let say = |error: io::Error| FileError::new(path, plain(&error));
+    // A symbolic link stays.
+    let place = path.canonicalize().map_err(say)?;
+    for entry in std::fs::read_dir(&place).map_err(say)? {
+        let entry = entry.map_err(say)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().map_err(say)?.is_dir() || !may_go(&name) {
+            let problem = format!("contains {name}, which would be lost; expected only files of the same kind");
+            return Err(FileError::new(path, problem));
+        }
+    }
+    let temporary = TemporaryFolder::near(&place).map_err(say)?;
+    let whole = filled(temporary.path(), files).map_err(say)?;
+    let old = temporary.path().join("old");
+    std::fs::rename(&place, &old).map_err(say)?;
+    std::fs::rename(&whole, &place).map_err(|error| {
+        // The message is about what failed first.
+        let _ = std::fs::rename(&old, &place);
+        say(error)
+    })
+}
+
+/// A new folder in the temporary one, with the files.
+fn filled(temporary: &Path, files: &[(String, Vec<u8>)]) -> io::Result<PathBuf> {
+    let whole = temporary.join("whole");
+    std::fs::create_dir(&whole)?;
+    for (name, content) in files {
+        std::fs::write(whole.join(name), content)?;
+    }
+    Ok(whole)
 }
 
 /// The system's message, without the temporary name, which means nothing to the user.
@@ -174,6 +212,24 @@ mod tests {
         let bad = [("no/such/place".to_owned(), Vec::new())];
         assert!(write_folder(&folder.path().join("other"), &bad).is_err());
         assert!(write_folder(&path.join("a"), &files).is_err_and(|error| error.to_string().contains("no folder")));
+        assert_eq!(names(folder.path()), ["report"]);
+    }
+
+    #[test]
+    fn a_folder_is_replaced_if_nothing_else_is_lost() {
+        let folder = folder();
+        let path = folder.path().join("report");
+        let files = |content: &[u8]| [("a".to_owned(), content.to_vec())];
+        replace_folder(&path, &files(b"one"), |_| false).expect("it is new");
+        std::fs::write(path.join("b"), "old").expect("written");
+        let refused = replace_folder(&path, &files(b"two"), |name| name == "a");
+        assert!(refused.is_err_and(|error| error.to_string().contains("contains b, which would be lost")));
+        assert_eq!(names(&path), ["a", "b"]);
+        replace_folder(&path, &files(b"two"), |_| true).expect("all may go");
+        assert_eq!(names(&path), ["a"]);
+        assert_eq!(std::fs::read_to_string(path.join("a")).expect("it is there"), "two");
+        std::fs::create_dir(path.join("a-folder")).expect("made");
+        assert!(replace_folder(&path, &files(b"three"), |_| true).is_err());
         assert_eq!(names(folder.path()), ["report"]);
     }
 

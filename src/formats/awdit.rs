@@ -256,7 +256,7 @@ mod tests {
             ("a: [w 1 -1]", "the value -1, which is no number"),
         ] {
             let error = write(&super::super::text::parse(text).expect("valid"), &mut Vec::new()).expect_err(text);
-            assert_eq!(error.to_string(), format!("the format awdit cannot say {what}"));
+            assert_eq!(error.to_string(), format!("the format awdit cannot express {what}"));
         }
     }
 }

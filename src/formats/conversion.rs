@@ -26,7 +26,7 @@ pub struct Converted {
     pub files: Vec<(String, Vec<u8>)>,
     /// What another program reads.
     pub history: History,
-    /// What the format cannot say, and what was written instead where that matters: phrases that continue "… cannot
+    /// What the format cannot express, and what was written instead where that matters: phrases that continue "… cannot
     /// say".
     pub words: Vec<String>,
     /// What the numbers represent, where names became numbers.
@@ -268,7 +268,7 @@ mod tests {
             Ok(_) => panic!("written as {format}"),
         };
         for format in ["elle-edn", "elle-json", "timekiller"] {
-            assert_eq!(refused(format), format!("the format {format} cannot say that a1 ended before it began"));
+            assert_eq!(refused(format), format!("the format {format} cannot express that a1 ended before it began"));
         }
         for format in ["text", "json"] {
             let begin = format!("what was written as {format} cannot be read back: line ");

@@ -286,11 +286,11 @@ pub enum WriteError {
     #[error("cannot be written: {0}")]
     Io(#[from] io::Error),
     /// Writing this history in this format would change what it means.
-    #[error("the format {format} cannot say {what}")]
+    #[error("the format {format} cannot express {what}")]
     CannotSay {
         /// The format.
         format: &'static str,
-        /// What it cannot say, and where it occurs.
+        /// What it cannot express, and where it occurs.
         what: String,
     },
     /// No format of this name, or one that is only read.

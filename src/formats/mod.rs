@@ -434,7 +434,7 @@ pub fn open_bytes<'a>(
     held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
 }
 
-/// Writes a history in the format called `format_name`, or reports what that format cannot say. For a format that keeps
+/// Writes a history in the format called `format_name`, or reports what that format cannot express. For a format that keeps
 /// histories in folders, writes a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
     match writer(format_name)? {

@@ -35,8 +35,7 @@ pub(super) fn document(parts: &Parts<'_>) -> Document {
     report.heading(1, narrate::headline(example, explanation));
     report.blocks.push(Block::List(explanation.facts().into_iter().map(|line| vec![text(line)]).collect()));
     report.blocks.push(Block::Picture);
-    report.heading(2, "What was observed");
-    report.blocks.push(observed(example, whole, parts.plan));
+    observed(&mut report, example, whole, parts.plan);
     report.heading(2, "Why this is a contradiction");
     argument(&mut report, explanation);
     grounds(&mut report, example, explanation);
@@ -48,8 +47,7 @@ pub(super) fn document(parts: &Parts<'_>) -> Document {
 pub(super) fn beneath(parts: &Parts<'_>) -> Document {
     let Brief { example, explanation, whole, .. } = parts.brief;
     let mut report = Document::default();
-    report.heading(2, "What was observed");
-    report.blocks.push(observed(example, whole, parts.plan));
+    observed(&mut report, example, whole, parts.plan);
     report.heading(2, "What the argument rests on");
     grounds(&mut report, example, explanation);
     report.blocks.push(at_length(example, explanation));
@@ -60,7 +58,7 @@ pub(super) fn beneath(parts: &Parts<'_>) -> Document {
 /// Everything behind the argument. `whole_in_one` is for the page without accompanying files: they are folded into it.
 fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     let Brief { example, whole, health, .. } = parts.brief;
-    report.heading(2, "Why it is not the test");
+    report.heading(2, "Why this is not a fault of the test");
     report.blocks.push(Block::List(trust::harness(example, whole, health)));
     if whole_in_one && !health.findings.is_empty() {
         report.heading(2, "The health of the whole history");
@@ -68,12 +66,13 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     }
     how_much(report, parts);
     report.heading(2, "Setting");
+    report.paragraph(vec![text("What the history does not tell is marked with … and is for you to fill in.")]);
     report.blocks.push(setting(parts.brief));
-    report.heading(2, "To run it");
+    report.heading(2, "How to reproduce it");
     to_run(report, parts);
     report.heading(2, "Files");
     files(report, parts, whole_in_one);
-    report.heading(2, "To make this report again");
+    report.heading(2, "How to make this report again");
     report.blocks.push(Block::Code { language: "sh", text: visible_line(&parts.brief.command) });
     let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
     report.paragraph(vec![text(format!(
@@ -84,7 +83,7 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
 }
 
 /// Sessions as columns, transactions as rows in the order of the scripts, involved operations only.
-fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
+fn observed(report: &mut Document, example: &Counterexample, whole: &History, plan: &Plan) {
     let history = &example.history;
     let mut order: Vec<TransactionId> = Vec::new();
     for t in plan.steps.iter().map(|step| step.transaction).chain(history.transactions()) {
@@ -121,7 +120,12 @@ fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
         let of = history.session_of(t);
         sessions.iter().map(|&s| if s == of { cell(t) } else { Line::new() }).collect()
     };
-    Block::Table { header, rows: order.iter().map(row).collect() }
+    report.heading(2, "What was observed");
+    report.blocks.push(Block::Table { header, rows: order.iter().map(row).collect() });
+    report.paragraph(vec![text(
+        "Transactions are in the order of their statements under “How to reproduce it”, which need not be the order in \
+         which they ran.",
+    )]);
 }
 
 fn argument(report: &mut Document, explanation: &Explanation) {
@@ -152,7 +156,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
         report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
         report.blocks.push(Block::List(otherwise));
     }
-    // Word for word, each once, however many edges depend on it.
+    // Each once, however many edges depend on it.
     let mut quoted: Vec<Quotation> = Vec::new();
     for reason in told.iter().filter_map(|(edge, _)| {
         let place = example.violation.edges.iter().position(|e| std::ptr::eq(e, *edge))?;
@@ -171,7 +175,7 @@ fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explan
         ]
     };
     if !quoted.is_empty() {
-        report.paragraph(vec![text("What the argument rests on, word for word:")]);
+        report.paragraph(vec![text("Definitions that the argument uses:")]);
         report.blocks.push(Block::List(quoted.iter().map(item).collect()));
     }
 }
@@ -195,8 +199,9 @@ fn how_much(report: &mut Document, parts: &Parts<'_>) {
     if kinds.is_empty() {
         return;
     }
-    report.heading(2, "How much of it there is");
-    let header = ["kind", "instances", "independent groups"].map(|name| vec![text(name)]).to_vec();
+    report.heading(2, "Anomalies in the whole history");
+    let header =
+        ["kind", "instances", "independent groups", "weakest level violated"].map(|name| vec![text(name)]).to_vec();
     report.blocks.push(Block::Table { header, rows: kinds });
     let pattern = parts.brief.violation.id.pattern;
     if let Some(extent) = trust::extent(findings, whole, pattern) {
@@ -255,8 +260,8 @@ fn to_run(report: &mut Document, parts: &Parts<'_>) {
         parts.plan.shown_at.iter().filter(|setting| **setting < isolation).map(|setting| setting.sql()).collect();
     let said = match (weaker.is_empty(), parts.plan.unexplained.is_empty()) {
         (false, _) => format!(
-            "In this order a database with one copy of the data answers as observed at {}; at {isolation} it has to \
-             refuse a statement or a COMMIT, or to answer something else.",
+            "In this order a database with one copy of the data answers as observed at {}; at {isolation} a \
+             statement or a COMMIT has to wait or to fail, or a read to return something else.",
             weaker.join(" and at ")
         ),
         (true, true) => {
@@ -278,9 +283,9 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     let level = parts.brief.example.level;
     let mut rows: Vec<Vec<Line>> = Vec::new();
     for file in parts.histories {
-        let mut about = vec![text(format!("{}; read back: {level} violated", file.about))];
+        let mut about = vec![text(format!("{}; checked again after writing: violates {}", file.about, level.spoken()))];
         if !file.losses.is_empty() {
-            about.push(text(format!("; does not say {}", file.losses.join(", "))));
+            about.push(text(format!("; does not keep {}", file.losses.join(", "))));
         }
         rows.push(vec![vec![code(file.name)], about]);
     }

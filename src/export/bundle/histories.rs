@@ -14,6 +14,11 @@ const FORMATS: [(&str, &str, &str); 5] = [
     ("json", "history.json", "IsoScope's JSON, with everything known"),
 ];
 
+/// The names of the files.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|(_, name, _)| *name)
+}
+
 /// Time limit for reading a file back and checking it.
 const CHECKING: Duration = Duration::from_secs(20);
 

@@ -69,6 +69,11 @@ const OTHER_FILES: &[(&str, &str)] = &[
     ("reproduce.spec", "the same for PostgreSQL's isolationtester"),
 ];
 
+/// Whether a report may have a file of this name.
+pub fn is_file_of_report(name: &str) -> bool {
+    OTHER_FILES.iter().map(|(name, _)| *name).chain(histories::names()).any(|known| known == name)
+}
+
 /// All files of a report: names and contents, in the order of a table of contents.
 ///
 /// Costs a few checks of the small history. Errors: a picture that cannot be made, for example because it is too large

@@ -102,7 +102,7 @@ pub(super) fn health_table(health: &Health) -> Block {
     Block::Table { header, rows: health.findings.iter().map(row).collect() }
 }
 
-/// Kinds of violations of the whole history: name, count, independent groups among those listed.
+/// Kinds of violations of the whole history: name, count, independent groups and the weakest level among those listed.
 pub(super) fn kinds(findings: &Findings) -> Vec<Vec<Line>> {
     let groups = |listed: &[&Violation]| {
         let mut groups: Vec<u32> = listed.iter().map(|violation| violation.group).collect();
@@ -112,11 +112,13 @@ pub(super) fn kinds(findings: &Findings) -> Vec<Vec<Line>> {
     };
     let row = |(pattern, &count): (&crate::checkers::Pattern, &u64)| {
         let listed: Vec<&Violation> = findings.violations.iter().filter(|v| v.id.pattern == *pattern).collect();
+        let weakest = listed.iter().filter_map(|violation| violation.levels.weakest()).min();
         let more = if (listed.len() as u64) < count { " or more" } else { "" };
         vec![
             vec![text(pattern.row().title), text(" "), code(pattern.id())],
             vec![text(grouped(count))],
             vec![text(format!("{}{more}", groups(&listed)))],
+            weakest.map(|level| text(level.spoken())).into_iter().collect(),
         ]
     };
     findings.patterns.iter().filter(|(_, count)| **count > 0).map(row).collect()

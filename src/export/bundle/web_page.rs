@@ -32,7 +32,7 @@ pub(super) fn web_page(page: &Page<'_>) -> String {
     let mut out = head(&narrate::headline(example, explanation), picture);
     let _ = writeln!(out, "<header>\n<h1>{}</h1>", escape(&explanation.title));
     let _ = writeln!(out, "<p class=\"summary\">{}</p>", escape(&explanation.summary));
-    let _ = writeln!(out, "<p class=\"breaks\">Breaks {}.</p>\n</header>", escape(&example.level.spoken()));
+    let _ = writeln!(out, "<p class=\"breaks\">Violates {}.</p>\n</header>", escape(&example.level.spoken()));
     out.push_str("<main>\n");
     out.push_str(&stage::stage(picture, explanation));
     let facts: Vec<Line> = explanation.facts().into_iter().map(|fact| vec![Inline::Text(fact)]).collect();

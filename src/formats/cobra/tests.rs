@@ -194,7 +194,7 @@ fn the_writer_names_what_logs_cannot_say() {
     for (text, what) in cases {
         let history = formats::text::parse(text).expect("valid");
         let error = write::write(&history).map(|_| ()).expect_err(what).to_string();
-        assert_eq!(error, format!("the format cobra cannot say {what}"), "{text}");
+        assert_eq!(error, format!("the format cobra cannot express {what}"), "{text}");
     }
 }
 

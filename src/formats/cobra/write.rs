@@ -147,7 +147,7 @@ impl Versions {
     }
 }
 
-/// What the logs cannot say about some transaction.
+/// What the logs cannot express about some transaction.
 fn transaction_beyond(history: &History) -> Option<String> {
     let name = |t| history.transaction_name(t);
     if !history.lists().is_empty() {
@@ -166,7 +166,7 @@ fn transaction_beyond(history: &History) -> Option<String> {
     None
 }
 
-/// What the logs cannot say about some operation.
+/// What the logs cannot express about some operation.
 fn operation_beyond(history: &History, numbers: &Numbers, versions: &Versions) -> Option<String> {
     for o in (0..history.n_operations()).map(OperationId::new) {
         let operation = history.operation(o);

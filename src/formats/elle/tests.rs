@@ -387,7 +387,7 @@ fn the_order_of_what_is_written_says_what_the_times_say() {
     ];
     for (text, what) in cases {
         let history = crate::formats::text::parse(text).expect("valid");
-        let message = format!("the format elle-edn cannot say {what}");
+        let message = format!("the format elle-edn cannot express {what}");
         assert_eq!(written(&history, "elle-edn"), Err(message), "{text}");
     }
 }

@@ -97,7 +97,7 @@ fn what_is_written_is_what_was_read() {
         ("a: [r 1 0]@1..2", "the read r(1) = 0, because that would not be the initial version"),
     ] {
         let error = write(&crate::formats::text::parse(text).expect("valid"), &mut Vec::new()).expect_err(text);
-        assert_eq!(error.to_string(), format!("the format timekiller cannot say {what}"));
+        assert_eq!(error.to_string(), format!("the format timekiller cannot express {what}"));
     }
 }
 

@@ -103,7 +103,7 @@ fn a_thin_air_read_is_not_made_an_initial_one() {
         ("a: [w x one]", "the value one, which is no integer"),
     ] {
         let error = write(&text(history)).map(|_| ()).expect_err(history);
-        assert_eq!(error.to_string(), format!("the format viper cannot say {what}"));
+        assert_eq!(error.to_string(), format!("the format viper cannot express {what}"));
     }
     assert!(write(&text("a: [r x 0, w x 1] [r y init]")).is_ok());
 }
