@@ -384,7 +384,7 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
 fn a_clean_history_is_told_to_be_trustworthy() {
     let (mut window, _folder) = opened(CLEAN, egui::Theme::Dark);
     press(&mut window, egui::Key::Num8);
-    assert!(says(&window, "Nothing sheds doubt on the verdicts."));
+    assert!(says(&window, "Nothing casts doubt on the verdicts."));
     assert!(!says(&window, "History health"));
 }
 

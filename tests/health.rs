@@ -52,7 +52,7 @@ fn doubts_stand_before_the_verdicts_and_notes_do_not() {
 fn statistics_print_all_of_health() {
     let output = text(&run(&["stats", &sample("web-shop.txt")]));
     for part in
-        ["sessions", "write conflicts", "skew", "Nothing sheds doubt", "never read", "Mini-transactions", "Times"]
+        ["sessions", "write conflicts", "skew", "Nothing casts doubt", "never read", "Mini-transactions", "Times"]
     {
         assert!(output.contains(part), "{part} in {output}");
     }

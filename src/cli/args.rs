@@ -45,7 +45,7 @@ pub enum Command {
     Check(CheckArguments),
     /// Say in words what happened and why it is a contradiction (Markdown)
     Explain(ExplainArguments),
-    /// Draw or write one counterexample; the ending of OUT says what to make
+    /// Export one counterexample; the file extension of OUT chooses the format
     Export(ExportArguments),
     /// Make a report of one counterexample for an issue tracker: words, pictures, files, scripts
     Report(ReportArguments),
@@ -55,11 +55,11 @@ pub enum Command {
     Convert(ConvertArguments),
     /// Count sessions, transactions, operations and keys
     Stats(StatsArguments),
-    /// Show the isolation levels: what they promise, imply and are called
+    /// Show the isolation levels: their promises, implications and names
     Levels(LevelsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
-    /// Make a history from a workload and a store in memory, with faults to inject
+    /// Generate a history from a workload on an in-memory store, with optional faults
     Generate(GenerateArguments),
     /// Run a workload against a database and record the history
     Collect(CollectArguments),
@@ -108,64 +108,64 @@ pub struct ManualArguments {
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
-    c4, c4-tc, c4-dfs           C4's algorithm and its own twelve letters, likewise; TCC\n  \
+    c4, c4-tc, c4-dfs           C4's algorithm in the same three variants, with its own twelve patterns; TCC\n  \
     be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n  \
     be-search                   Biswas & Enea's search for a serial order; PC, SI, SER, without patterns\n  \
     polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
     polysi-np, polysi-ncp       the same without pruning, without compaction and pruning\n  \
     mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
     vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
-    Counted are all instances of a pattern. Listed is the smallest one of each root cause, such as two writers that many\n\
-    readers saw in the wrong order, as many as --max-instances says. Every counted instance has an id, TAP-n/1 to the\n\
-    number counted: first those listed, then all others. --instances lists any of them, explain --violation explains them.\n\n\
+    All instances of a pattern are counted. Only the smallest of each root cause (such as two writers that many readers\n\
+    saw in the wrong order) is listed, up to --max-instances. Every counted instance has an id, from TAP-n/1 to the\n\
+    total count: listed ones first, then the rest. --instances lists any of them, explain --violation explains any one.\n\n\
     Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides], PSI, P-PSI, or
-    /// any other name from `isoscope levels` of a level that is decided
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
+    /// PSI, P-PSI, or any other name that `isoscope levels` shows as decided
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
-    /// Who decides: fast, or an algorithm as published (below)
+    /// Checker to use: fast, or a published algorithm (see below)
     #[arg(long, value_name = "NAME", default_value_t = Checker::Fast)]
     pub(super) checker: Checker,
     /// With plume: one commit order, built with the causal axiom, for all levels, as published
     #[arg(long)]
     pub(super) one_cm: bool,
-    /// With plume: read committed of Biswas & Enea (be) or of Plume (plume), which lets two reads of one key go
+    /// With plume: read committed as in Biswas & Enea (be) or in Plume (plume), which lets two reads of one key go
     /// backwards
     #[arg(long, value_name = "WHOSE")]
     pub(super) rc: Option<RcRule>,
-    /// With plume: count its letters by IsoScope's rule (own), or as Plume's published program does (published)
+    /// With plume: count TAP patterns by IsoScope's rule (own), or as Plume's published program does (published)
     /// [default: own]
     #[arg(long, value_name = "HOW")]
     pub(super) count: Option<Counting>,
-    /// Print one JSON object per history and line
+    /// Print one JSON object per history, one per line
     #[arg(long)]
     pub(super) json: bool,
-    /// Seconds for reading and checking one history; what is not known then is undecided
+    /// Seconds for reading and checking one history; levels not decided by then are undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
-    /// Megabytes that the program may use; what is not known then is undecided, a history that does not fit is not read
+    /// Memory limit in megabytes; levels not decided within it are undecided, a history that does not fit is not read
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) memory_limit: Option<u32>,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
-    /// Most violations listed per pattern. Up to 1000, one for each root cause; above, all other instances follow. Counts
-    /// are those of all instances, listed or not
+    /// Maximum violations listed per pattern: up to 1000, one per root cause; beyond that, other instances too. Counts
+    /// always include all instances, listed or not
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
-    /// Stop at the verdicts and small evidence for them: do not count or list all that violates them. Ids number what is
+    /// Stop after the verdicts and small evidence for them: do not count or list all violations. Ids number only what is
     /// shown
     #[arg(long, conflicts_with_all = ["instances", "shards"])]
     pub(super) verdicts_only: bool,
-    /// List instances of one pattern, out of all that are counted: the listed violations, then the others in an order that
+    /// List counted instances of one pattern: first the listed violations, then the others in an order that
     /// depends on the history only
     #[arg(long, value_name = "PATTERN", value_parser = pattern, conflicts_with = "shards")]
     pub(super) instances: Option<Pattern>,
-    /// With --instances: how many come before
+    /// With --instances: how many to skip
     #[arg(long, value_name = "N", default_value_t = 0, requires = "instances")]
     pub(super) offset: u64,
     /// With --instances: how many to list
@@ -174,13 +174,13 @@ pub struct CheckArguments {
     /// Also count the instances by what they have in common: level, key, session or cause
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["verdicts_only", "shards"])]
     pub(super) count_by: Option<TallyBy>,
-    /// Do not let the verifier look at the evidence: verdicts rest on the checkers alone
+    /// Do not run the verifier on the evidence: verdicts then rest on the checkers alone
     #[arg(long)]
     pub(super) no_self_check: bool,
-    /// Let satisfied levels in the JSON report carry their commit order
+    /// Include the commit order of each satisfied level in the JSON report
     #[arg(long, requires = "json")]
     pub(super) witness: bool,
-    /// Write the JSON report to this file, which appears when it is whole [default: standard output]
+    /// Write the JSON report to this file, which appears only once complete [default: standard output]
     #[arg(short, long, value_name = "OUT", requires = "json")]
     pub(super) output: Option<PathBuf>,
     /// Also write JUnit XML to this file: a test suite for each history, a test case for each level
@@ -266,10 +266,10 @@ pub(super) struct RuleArguments {
     /// Transactions of unknown outcome: observed, aborted, committed
     #[arg(long, value_name = "HOW")]
     unknown: Option<UnknownRule>,
-    /// Who wrote a value that several wrote: any, last
+    /// Writer of a value that several transactions wrote: any, last
     #[arg(long, value_name = "WHO")]
     duplicates: Option<DuplicateRule>,
-    /// What lists say: exact, last, merge
+    /// How to interpret a list that was read: exact, last, merge
     #[arg(long, value_name = "WHAT")]
     lists: Option<ListRule>,
     /// Recorded times: use, ignore
@@ -307,10 +307,10 @@ pub struct ExplainArguments {
     /// Explain every listed violation
     #[arg(long, conflicts_with = "violation")]
     pub(super) all: bool,
-    /// Plain text in place of Markdown
+    /// Plain text instead of Markdown
     #[arg(long)]
     pub(super) plain: bool,
-    /// Also at length: the axioms word for word, the cases, how the argument comes about, and a run through it
+    /// Add details: the axioms word for word, the cases, how the argument is derived, and a step-by-step run
     #[arg(long)]
     pub(super) long: bool,
     /// Most violations per pattern
@@ -325,7 +325,7 @@ pub struct ExplainArguments {
 #[command(after_help = "Examples:\n  \
     isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
     isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
-    Endings: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
+    File extensions: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
 pub struct ExportArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -363,14 +363,14 @@ pub struct ReportArguments {
     /// The violation: its id in `check`, or any of its names [default: a small one of the weakest level violated]
     #[arg(long, value_name = "ID", value_parser = violation)]
     pub(super) violation: Option<ViolationName>,
-    /// Where to write it: a new folder, or a file that ends in .html; `-` is the page on standard output
+    /// Where to write it: a new folder, or a file that ends in .html; `-` writes the page to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
     /// Replace an earlier report in the folder OUT, whatever was changed in it
     #[arg(long)]
     pub(super) force: bool,
     /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level
-    /// [default: the weakest that claims the level violated]
+    /// [default: the weakest that promises the violated level]
     #[arg(long, value_name = "SETTING", value_parser = isolation)]
     pub(super) isolation: Option<Isolation>,
     #[command(flatten)]
@@ -391,10 +391,10 @@ pub(super) struct DrawingArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     all_operations: bool,
-    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    /// Evidence to draw in addition to the contradiction: all, none, or some relations, for example SO,WR
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
     evidence: Evidence,
-    /// Draw the orders that were ruled out, too, with what would have followed from them
+    /// Also draw the orders that were ruled out, and what would have followed from them
     #[arg(long)]
     alternatives: bool,
 }
@@ -446,7 +446,7 @@ pub struct MinimizeArguments {
     /// Where to write the smaller history; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
-    /// Format to write [default: by the ending of OUT, else that of FILE]
+    /// Format to write [default: by the extension of OUT, else the format of FILE]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
     /// Seconds for minimizing
@@ -461,7 +461,7 @@ pub struct MinimizeArguments {
 #[command(after_help = "Examples:\n  \
     isoscope convert history.txt -o history.json\n  \
     isoscope convert history.edn -o history.hist --renumber    # names in history.hist.names.json\n\n\
-    Verdicts stay the same: what was written is read back and compared, and where the format cannot hold the history,\n\
+    Verdicts stay the same: what was written is read back and compared, and if the format cannot hold the history,\n\
     nothing is written and the exit code is 2.")]
 pub struct ConvertArguments {
     /// The history; `-` is standard input
@@ -473,13 +473,13 @@ pub struct ConvertArguments {
     /// Format of IN [default: by its content]
     #[arg(long, value_name = "F")]
     pub(super) from: Option<String>,
-    /// Format of OUT [default: by its ending]
+    /// Format of OUT [default: by its extension]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
-    /// Call sessions, transactions, keys and values by numbers, and write what they stand for to OUT.names.json
+    /// Replace sessions, transactions, keys and values by numbers, and write their names to OUT.names.json
     #[arg(long)]
     pub(super) renumber: bool,
-    /// Where the table of names goes in place of OUT.names.json
+    /// Where to write the table of names instead of OUT.names.json
     #[arg(long, value_name = "FILE", requires = "renumber")]
     pub(super) names: Option<PathBuf>,
     #[command(flatten)]
@@ -492,25 +492,25 @@ pub struct ConvertArguments {
     isoscope stats --plume-table --depth 2 --failed drop runs/\n  \
     isoscope stats --weakest-table --time-limit 60 runs/")]
 pub struct StatsArguments {
-    /// The history; with a table any number of histories and folders of histories
+    /// The history; with a table, any number of histories and folders of histories
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Count in how many histories each kind of anomaly occurs, as Plume's Table 4 (by the rule of its published
     /// program) and C4's Table 2 do: a row per folder
     #[arg(long, group = "table")]
     pub(super) plume_table: bool,
-    /// Count how many histories violate which level and no weaker one above CI, as Biswas and Enea's Table 2 does: a row
+    /// Count histories by the weakest level above CI that they violate, as Biswas and Enea's Table 2 does: a row
     /// per folder
     #[arg(long, group = "table")]
     pub(super) weakest_table: bool,
-    /// With a table: how many folders below PATH have rows of their own; one with a single history counts with the
+    /// With a table: how many folder levels below PATH get rows of their own; one with a single history counts with the
     /// folder above [default: 1]
     #[arg(long, value_name = "N", requires = "table")]
     pub(super) depth: Option<u8>,
-    /// With a table: seconds for checking one history; what is not known then is undecided
+    /// With a table: seconds for checking one history; whatever is not decided by then is undecided
     #[arg(long, value_name = "SECS", requires = "table", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
-    /// Print one JSON object, with a table one for each history
+    /// Print one JSON object, or with a table, one for each history
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
@@ -522,7 +522,7 @@ pub struct StatsArguments {
 #[command(after_help = "Examples:\n  \
     isoscope levels                     all levels, by what counts as seen: nothing, sessions, real time\n  \
     isoscope levels SI                  what it promises, who promises it, what it implies, what breaks it\n  \
-    isoscope levels :snapshot-isolation the same of what Elle calls so\n  \
+    isoscope levels :snapshot-isolation the same for what Elle calls by this name\n  \
     isoscope levels -o levels.svg       the lattice as a picture, or as a graph for Graphviz with .dot")]
 pub struct LevelsArguments {
     /// A code, a long name, or one of Elle's keywords with its colon [default: all levels]
@@ -541,9 +541,9 @@ pub struct LevelsArguments {
 #[command(after_help = "Example:\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope verify history.txt report.json\n\n\
-    Exit codes: 0 evidence shows every verdict, 1 something is contradicted by the history, by other evidence in the \
+    Exit codes: 0 evidence supports all verdicts, 1 something is contradicted by the history, by other evidence in the \
     report, or by another verdict, 2 bad usage or unreadable input, 3 nothing is contradicted, but something is claimed \
-    without evidence (a satisfied level without witness, a violated one without violation).")]
+    without evidence (a satisfied level without a witness, a violated one without a violation).")]
 pub struct VerifyArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -560,12 +560,12 @@ pub struct VerifyArguments {
 #[command(after_help = "Example:\n  \
     for i in 0 1 2 3; do isoscope check --json --shards 4 --shard $i big.txt -o part-$i.json; done\n  \
     isoscope merge-reports part-*.json -o report.json\n\n\
-    Exit codes: as of check; what a missing shard would have decided is undecided.")]
+    Exit codes: as for check; what a missing shard would have decided is undecided.")]
 pub struct MergeArguments {
     /// Reports made by `check --json --shards N --shard I`
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
-    /// Where to write the joined report; it appears when it is whole [default: standard output]
+    /// Where to write the joined report; it appears only once complete [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
 }

@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         .context("threads cannot be started")?;
     let files = formats::histories(&arguments.paths, &Control::new())?;
     if arguments.count_by.is_some() && files.len() > 1 && !arguments.json {
-        anyhow::bail!("--count-by goes with one history, or with --json");
+        anyhow::bail!("--count-by needs a single history, or --json");
     }
     let job = Job { arguments, pool, files, share: shards::share(arguments)?, tested: Mutex::default() };
     let mut worst = ExitCode::Satisfied;
@@ -311,10 +311,10 @@ fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let options =
         [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some()), ("--count", arguments.count.is_some())];
     if arguments.instances.is_some() && checker != Checker::Fast {
-        anyhow::bail!("--instances goes with the checker fast only");
+        anyhow::bail!("--instances works only with the checker fast");
     }
     if arguments.count_by.is_some() && checker != Checker::Fast {
-        anyhow::bail!("--count-by goes with the checker fast only");
+        anyhow::bail!("--count-by works only with the checker fast");
     }
     match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
         Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),

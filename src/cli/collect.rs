@@ -17,16 +17,16 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
-    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are made again
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are deleted
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     db: String,
     /// Isolation level of the run [default: the strongest]
     #[arg(long, value_name = "LEVEL")]
     isolation: Option<String>,
-    /// How often a transaction that aborted is tried again, with other values
+    /// How many times an aborted transaction is retried, with other values
     #[arg(long, value_name = "N", default_value_t = 0)]
     retries: u32,
-    /// Seconds for which a client tries to reach a database again that it has lost
+    /// Seconds for which a client tries to reconnect to a database that it has lost
     #[arg(long, value_name = "SECS", default_value_t = 2.0, value_parser = super::values::seconds)]
     patience: f64,
 }
@@ -93,8 +93,8 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
     postgres://U@HOST:5432/DB  serializable, repeatable-read, read-committed (also cockroachdb://, yugabytedb://)\n  \
     mysql://U@HOST:3306/DB     serializable, repeatable-read, read-committed, read-uncommitted (also mariadb://)\n  \
     redis://HOST:6379          serializable (WATCH), read-committed (MULTI alone)\n\n\
-    The file grows while the run goes on and can be read at any moment, also after a crash: what had begun by then \
-    and had not ended is of unknown outcome.")]
+    The file grows during the run and can be read at any moment, even after a crash: what had begun by then \
+    but not ended is of unknown outcome.")]
 pub struct CollectArguments {
     #[command(flatten)]
     pub(super) database: DatabaseArguments,
@@ -103,7 +103,7 @@ pub struct CollectArguments {
     /// Seconds after which the run ends
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time_limit: Option<f64>,
-    /// Where to record the history, a file that is not there yet
+    /// Where to record the history, a file that does not exist yet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 }

@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let kind = ExportKind::from_path(&arguments.output).with_context(|| {
         let endings: Vec<&str> = EXPORTERS.iter().map(|row| row.extensions[0]).collect();
         format!(
-            "{}: the ending of the file says what to make, expected one of {}",
+            "{}: the file extension chooses the format, expected one of {}",
             arguments.output.display(),
             endings.join(", ")
         )

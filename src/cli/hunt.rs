@@ -41,10 +41,10 @@ pub struct HuntArguments {
     /// Rounds, each with the next seed [default: 10, or as many as --time allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
-    /// Seconds after which no round begins and a running one is cut short
+    /// Seconds after which no new round begins and a running one is cut short
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time: Option<f64>,
-    /// Seconds for checking one round; what is not known then is undecided
+    /// Seconds for checking one round; levels not decided by then are undecided
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     check_time_limit: Option<f64>,
     /// Folder for what is found

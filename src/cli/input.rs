@@ -58,7 +58,7 @@ pub(super) fn target_format(
     let own = otherwise.and_then(formats::format).filter(|format| fits(format) || extension.is_none());
     let found = own.or_else(|| FORMATS.iter().find(fits)).or_else(|| otherwise.and_then(formats::format));
     found.map(|format| format.name).with_context(|| {
-        format!("{}: no format has this ending, name one of {} with --to", output.display(), writable())
+        format!("{}: no format has this extension, name one of {} with --to", output.display(), writable())
     })
 }
 

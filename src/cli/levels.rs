@@ -12,7 +12,7 @@ pub(super) fn run(arguments: &LevelsArguments, out: &mut Output) -> anyhow::Resu
         let picture = match output.extension().and_then(|ending| ending.to_str()) {
             Some("svg") => lattice::svg(),
             Some("dot") => lattice::dot(),
-            _ => anyhow::bail!("{}: the ending of the file says what to draw, expected svg or dot", output.display()),
+            _ => anyhow::bail!("{}: the file extension chooses what to draw, expected svg or dot", output.display()),
         };
         write_file(output, out, |file| Ok(file.write_all(picture.as_bytes())?))?;
         return Ok(ExitCode::Satisfied);

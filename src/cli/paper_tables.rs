@@ -264,11 +264,11 @@ fn text(table: Table, sections: &[Section], rows: &Rows, out: &Output) -> String
     text += match (any_undecided, table) {
         (false, _) => "",
         (true, Table::Kinds) => {
-            "\nHistories in which a value was written twice to a key are undecided by C4's algorithm, and what is too \
-             large by either; then only wrong single reads are counted.\n"
+            "\nUndecided: for C4's algorithm, histories in which a value was written twice to a key; for both, those \
+             that are too large. In undecided histories, only wrong single reads are counted.\n"
         }
         (true, Table::Weakest) => {
-            "\nOf undecided histories the levels below the one that is not decided are satisfied; --json says which and why.\n"
+            "\nIn an undecided history, the levels below the undecided one are satisfied; --json says which and why.\n"
         }
     };
     text

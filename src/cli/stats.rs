@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
         return paper_tables::run(table, arguments, out);
     }
     let [file] = arguments.paths.as_slice() else {
-        anyhow::bail!("figures are those of one history; several go with --plume-table and --weakest-table");
+        anyhow::bail!("statistics are for one history; for several, use --plume-table or --weakest-table");
     };
     let (history, _) = input::open(file, &arguments.reading)?;
     let control = Control::new();
@@ -99,7 +99,7 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
     let conflicts = grouped(s.write_conflicts);
     let concurrent = s.concurrent_write_conflicts.map(|n| format!(", {} at the same time", grouped(n)));
     let concurrent = concurrent.unwrap_or_default();
-    rows.push(("write conflicts", conflicts, format!("pairs of sessions' transactions on a key{concurrent}")));
+    rows.push(("write conflicts", conflicts, format!("pairs of transactions of two sessions, per key{concurrent}")));
     rows.extend(breadth_rows(breadth));
     if s.list_keys > 0 {
         rows.push(row(
@@ -144,7 +144,7 @@ fn health_text(health: &Health, out: &Output) -> String {
         health.findings.iter().partition(|finding| finding.kind.is_condition());
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, "Can the history be trusted?"));
     if health.doubts().next().is_none() {
-        text += &format!("  {}\n", out.paint(Paint::Good, "Nothing sheds doubt on verdicts."));
+        text += &format!("  {}\n", out.paint(Paint::Good, "Nothing casts doubt on verdicts."));
     }
     for finding in findings {
         let paint = match finding.severity {

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
             let is_known = verified.without_evidence.is_empty();
             text += &match is_known {
                 true => format!("{}\n", out.paint(Paint::Good, "all evidence holds")),
-                false => format!("{}\n", out.paint(Paint::Open, "the evidence holds, but not everything has any")),
+                false => format!("{}\n", out.paint(Paint::Open, "the evidence holds, but some claims have none")),
             };
             out.text(&text);
             Ok(if is_known { ExitCode::Satisfied } else { ExitCode::Undecided })
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
         Err(problems) => {
             let mut text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
             let n = problems.len();
-            let summary = format!("{n} problem{}: this report is not to be believed", if n == 1 { "" } else { "s" });
+            let summary = format!("{n} problem{}: this report cannot be trusted", if n == 1 { "" } else { "s" });
             text += &format!("{}\n", out.paint(Paint::Bad, &summary));
             out.text(&text);
             Ok(ExitCode::Violated)

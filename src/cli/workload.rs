@@ -11,7 +11,7 @@ pub(super) struct WorkloadArguments {
     /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c
     #[arg(long, value_name = "KIND", default_value_t = Workload::default().kind)]
     workload: Kind,
-    /// Seed of the random numbers: the same seed is the same workload
+    /// Random seed: the same seed gives the same workload
     #[arg(long, value_name = "N", default_value_t = Workload::default().seed)]
     pub(super) seed: u64,
     /// Sessions
@@ -20,7 +20,7 @@ pub(super) struct WorkloadArguments {
     /// Transactions of each session
     #[arg(long, value_name = "N", default_value_t = Workload::default().transactions, value_parser = value_parser!(u64).range(..=1_000_000_000))]
     transactions: u64,
-    /// Operations of each general or list-append transaction: a number, or two like 5..20
+    /// Operations of each general or list-append transaction: a number, or a range such as 5..20
     #[arg(long, value_name = "N", default_value_t = Workload::default().operations)]
     operations: Length,
     /// Distinct keys; users, items or warehouses of an application
@@ -32,7 +32,7 @@ pub(super) struct WorkloadArguments {
     /// Share of reads among the operations, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = Workload::default().read_share, value_parser = share)]
     read_share: f64,
-    /// Share of the writes of general transactions before which the key is read, 0 to 1
+    /// Share of writes in general transactions that are preceded by a read of the key, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = Workload::default().update_share, value_parser = share)]
     update_share: f64,
 }
@@ -79,28 +79,28 @@ pub struct GenerateArguments {
     /// What the store promises: strict, serial, si, pc, tcc, ra or rc
     #[arg(long, value_name = "MODEL", default_value_t = Model::Serial, help_heading = "Store")]
     store: Model,
-    /// Transactions that views may lag behind, where the store lets them
+    /// How many transactions a view may lag behind, if the store allows lag
     #[arg(long, value_name = "N", default_value_t = LAG, help_heading = "Store")]
     lag: u64,
     /// Share of the transactions that roll back for no reason, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
     aborted: f64,
-    /// Share of the transactions whose outcome is not heard, 0 to 1; half of them commit
+    /// Share of the transactions whose outcome the client never learns, 0 to 1; half of them commit
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
     unknown: f64,
-    /// Record times, which strict does in any case
+    /// Record times (strict always does)
     #[arg(long, help_heading = "Store")]
     times: bool,
-    /// Something that goes wrong, and how often
+    /// Fault to inject (listed below), and how many times
     #[arg(long, value_name = "NAME[=N]", value_delimiter = ',', help_heading = "Store")]
     fault: Vec<Injection>,
     /// Where to write the history; `-` is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(super) output: PathBuf,
-    /// Format to write [default: by the ending of OUT, else text]
+    /// Format to write [default: by the extension of OUT, else text]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
-    /// Generate this many histories, of this seed and the following ones, into the folder OUT
+    /// Generate this many histories, with this seed and the following ones, into the folder OUT
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000))]
     pub(super) histories: Option<u64>,
     /// Threads to use for several histories [default: one per core]

@@ -75,7 +75,7 @@ fn heading_ui(ui: &mut Ui, health: &Health) {
     style::bold(ui, "Can the history be trusted?", style::TITLE, palette.strong);
     let doubts = doubts_text(health);
     match doubts.is_empty() {
-        true => drop(ui.colored_label(palette.good, "Nothing sheds doubt on the verdicts.")),
+        true => drop(ui.colored_label(palette.good, "Nothing casts doubt on the verdicts.")),
         false => drop(
             ui.colored_label(doubts_colour(health, &palette), format!("{doubts}: read before believing a verdict.")),
         ),
