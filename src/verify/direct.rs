@@ -81,7 +81,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether the witness of one component explains the reads of the component's keys ([`Part`]).
+    /// Whether the witness of one component explains the reads of the component's keys: those that the reader's session
+    /// shares with a writer in the component.
     ///
     /// # Errors
     /// As in [`Verifier::witness`].
