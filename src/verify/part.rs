@@ -32,7 +32,7 @@ impl Writing {
 ///
 /// A session may belong to several components, and one of its transactions may use keys of each. The order of a component
 /// explains the reads of its own keys: those that the reader's session shares with a writer in the component. Two
-/// components have at most one session in common, so no writer of another component's key is there.
+/// components have at most one session in common, so no other session that writes a key of another component is there.
 pub(super) struct Part<'a> {
     writing: &'a Writing,
     sessions: FxHashSet<SessionId>,
