@@ -2,7 +2,7 @@
 
 use super::explain::also_visible_as;
 use super::input;
-use super::output::{Output, Paint, write_file};
+use super::output::{Output, Paint, code_width, write_file};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
@@ -492,11 +492,6 @@ fn facts(history: &History) -> String {
     }
     parts.retain(|part| !part.is_empty());
     parts.join(" · ")
-}
-
-/// The characters of the longest code.
-pub(super) fn code_width(findings: &Findings) -> usize {
-    findings.levels.iter().map(|result| result.level.code().len()).fold(4, usize::max)
 }
 
 fn level_line(history: &History, result: &LevelResult, width: usize, out: &Output) -> String {

@@ -1,8 +1,7 @@
 //! `isoscope hunt`: runs a workload against a database until an anomaly appears.
 
-use super::check::code_width;
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
-use super::output::{Output, Paint};
+use super::output::{Output, Paint, code_width};
 use super::workload::WorkloadArguments;
 use super::{ExitCode, MINIMIZING, complain, disagreements};
 use crate::audit::{Example, Examples};

@@ -1,6 +1,7 @@
 //! Standard output, which may be closed at any time, and other outputs.
 
 use super::ExitCode;
+use crate::checkers::Findings;
 use crate::files;
 use crate::history::acts_in_line;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -24,6 +25,11 @@ pub(super) enum Paint {
     Strong,
     /// Less important.
     Faint,
+}
+
+/// The characters of the longest code among the levels that were decided.
+pub(super) fn code_width(findings: &Findings) -> usize {
+    findings.levels.iter().map(|result| result.level.code().len()).fold(4, usize::max)
 }
 
 /// Standard output. Once the reader has gone away, nothing more is written, without a complaint: the exit code still
