@@ -944,7 +944,7 @@ fn the_weakest_level_that_is_violated_counts() {
     assert_eq!(weakest, [&"SI".into(), &"RA".into(), &Json::Null, &"RC".into(), &"SI".into()]);
     let limited = asked(&["--time-limit", "0"]);
     assert_eq!(rows(&limited)[3], "5 5 0 · · · · · · 0");
-    assert!(stdout(&limited).contains("levels below the one that is not decided"), "{}", stdout(&limited));
+    assert!(stdout(&limited).contains("levels below the undecided one are satisfied"), "{}", stdout(&limited));
     assert_unusable(&asked(&["--plume-table"]), &["--plume-table", "--weakest-table"]);
 }
 

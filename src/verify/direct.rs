@@ -91,8 +91,8 @@ impl<'a> Verifier<'a> {
         let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
         let writing = self.writing.get_or_init(|| Writing::new(self.history, &self.initial));
         let part = match witness {
-            Witness::Commits(order) => Part::of_commits(self.history, writing, order),
-            Witness::Steps(steps) => Part::of_steps(self.history, writing, steps),
+            Witness::Commits(order) => Part::of(self.history, writing, order.iter().copied()),
+            Witness::Steps(steps) => Part::of(self.history, writing, steps.iter().map(|step| step.transaction())),
         };
         self.stage(Extent::Part(&part)).shows(level, witness, sources)
     }

@@ -1,7 +1,6 @@
 //! What the order of one component of a history has to explain.
 
 use super::initial::Initial;
-use super::replay::Step;
 use crate::history::{History, KeyId, OperationKind, Outcome, SessionId, TransactionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,17 +38,13 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part that a commit order is about.
-    pub(super) fn of_commits(history: &History, writing: &'a Writing, order: &[TransactionId]) -> Part<'a> {
-        Part { writing, sessions: order.iter().map(|&t| history.session_of(t)).collect() }
-    }
-
-    /// The part that an order of starts and commits is about.
-    pub(super) fn of_steps(history: &History, writing: &'a Writing, steps: &[Step]) -> Part<'a> {
-        let session = |step: &Step| match *step {
-            Step::Start(t) | Step::Commit(t) => history.session_of(t),
-        };
-        Part { writing, sessions: steps.iter().map(session).collect() }
+    /// The part with these transactions.
+    pub(super) fn of(
+        history: &History,
+        writing: &'a Writing,
+        transactions: impl Iterator<Item = TransactionId>,
+    ) -> Part<'a> {
+        Part { writing, sessions: transactions.map(|t| history.session_of(t)).collect() }
     }
 
     /// Whether the order explains what a session reads from a key. O(sessions that write the key).

@@ -39,6 +39,15 @@ pub enum Step {
     Commit(TransactionId),
 }
 
+impl Step {
+    /// The transaction.
+    pub(super) fn transaction(self) -> TransactionId {
+        match self {
+            Step::Start(t) | Step::Commit(t) => t,
+        }
+    }
+}
+
 /// The transactions that have committed in a replay, and whether a commit is allowed.
 pub(super) struct Attendance<'a> {
     history: &'a History,
