@@ -19,6 +19,7 @@ use listing::{add, names};
 
 pub use listing::count;
 pub(super) use listing::hold_under_every_choice;
+pub(super) use plain::named;
 pub(crate) use set_up::verify_assumed_setup;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

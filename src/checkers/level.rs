@@ -12,20 +12,32 @@ use std::str::FromStr;
 pub enum Level {
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
     CutIsolation,
+    /// P-RC: read committed without sessions (monotonic atomic view; Bailis et al. 2013).
+    PlainReadCommitted,
     /// RC (Biswas & Enea 2019, Fig. 2a).
     ReadCommitted,
+    /// P-RA: read atomic without sessions (Cerone, Bernardi & Gotsman 2015).
+    PlainReadAtomic,
     /// RA (Biswas & Enea 2019, Fig. 2b; Plume, Def. 5).
     ReadAtomic,
+    /// P-TCC: causal consistency without sessions (Cerone, Bernardi & Gotsman 2015).
+    PlainTransactionalCausalConsistency,
     /// TCC (Biswas & Enea 2019, Fig. 2c; Plume, Def. 6).
     TransactionalCausalConsistency,
     /// P-PSI: the next one without sessions (Adya's PL-2+; Cerone, Bernardi & Gotsman 2015).
     PlainParallelSnapshotIsolation,
     /// PSI (Cerone, Bernardi & Gotsman 2015, with session order as visible).
     ParallelSnapshotIsolation,
+    /// P-PC: prefix consistency without sessions (Cerone, Bernardi & Gotsman 2015).
+    PlainPrefixConsistency,
     /// PC (Biswas & Enea 2019, Fig. 2d).
     PrefixConsistency,
+    /// P-SI: snapshot isolation without sessions (Adya 1999, PL-SI; Elle's snapshot-isolation).
+    PlainSnapshotIsolation,
     /// SI with sessions (Biswas & Enea 2019, Fig. 2d and 2e; PolySI, section 2).
     SnapshotIsolation,
+    /// P-SER: serializability without sessions (Adya 1999, PL-3; Papadimitriou 1979).
+    PlainSerializability,
     /// SER (Biswas & Enea 2019, Fig. 2f).
     Serializability,
     /// SSER: serializability that respects real time (MTC, Def. 4).
@@ -134,29 +146,44 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 11] = [
+const ROWS: [LevelRow; 17] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "no transaction reads a key from two other transactions",
         promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
+    LevelRow { level: PlainReadCommitted, code: "P-RC", long_name: "plain-read-committed", also: &["monotonic-atomic-view", "mav"], adya: None, elle: Some("monotonic-atomic-view"),
+        implies: &[], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadCommitted),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadCommitted),
+        gloss: "as RC, but sessions count for nothing",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; reads follow one order of commits; sessions count for nothing" },
     LevelRow { level: ReadCommitted, code: "RC", long_name: "read-committed", also: &[], adya: None, elle: None,
-        implies: &[], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
+        implies: &[PlainReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
         witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false, usual: true, plain_of: None,
         gloss: "stronger than in SQL: a transaction reads its own writes and final versions of committed transactions, of each key none older than what it has seen; sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; sessions and reads follow one order of commits" },
+    LevelRow { level: PlainReadAtomic, code: "P-RA", long_name: "plain-read-atomic", also: &[], adya: None, elle: Some("read-atomic"),
+        implies: &[CutIsolation, PlainReadCommitted], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadAtomic),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadAtomic),
+        gloss: "as RA, but sessions count for nothing",
+        promise: "a transaction sees all that another one wrote or none of it; of what it sees it reads the version committed last; reads follow one order of commits; sessions count for nothing" },
     LevelRow { level: ReadAtomic, code: "RA", long_name: "read-atomic", also: &[], adya: None, elle: None,
-        implies: &[CutIsolation, ReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
+        implies: &[ReadCommitted, PlainReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
         witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction sees all that another one wrote or none of it, and its session's earlier writes; sessions and reads follow one order of commits",
         promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
+    LevelRow { level: PlainTransactionalCausalConsistency, code: "P-TCC", long_name: "plain-transactional-causal-consistency", also: &[], adya: None, elle: Some("causal-cerone"),
+        implies: &[PlainReadAtomic], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::Causal),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(TransactionalCausalConsistency),
+        gloss: "as TCC, but sessions count for nothing",
+        promise: "a transaction sees those it reads from and all that these had seen; of what it sees it reads the version committed last; reads follow one order of commits; sessions count for nothing" },
     LevelRow { level: TransactionalCausalConsistency, code: "TCC", long_name: "transactional-causal-consistency", also: &["causal", "cc"], adya: None, elle: Some("causal"),
-        implies: &[ReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
+        implies: &[ReadAtomic, PlainTransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
         witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction that sees another also sees all that the other saw; sessions and reads follow one order of commits",
         promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
     LevelRow { level: PlainParallelSnapshotIsolation, code: "P-PSI", long_name: "plain-parallel-snapshot-isolation", also: &[], adya: Some("PL-2+"), elle: Some("parallel-snapshot-isolation"),
-        implies: &[CutIsolation], order: CountedOrder::Nothing, engine: Engine::Dependencies,
+        implies: &[PlainTransactionalCausalConsistency], order: CountedOrder::Nothing, engine: Engine::Dependencies,
         witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(ParallelSnapshotIsolation),
         gloss: "as PSI, but sessions count for nothing",
         promise: "a transaction sees those it reads from or overwrites and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; sessions count for nothing" },
@@ -165,18 +192,33 @@ const ROWS: [LevelRow; 11] = [
         witness: WitnessKind::Dependencies, turn: Some(6), spreads: false, usual: false, plain_of: None,
         gloss: "transactions read from snapshots and lose no updates, but unrelated writes may be seen in different orders",
         promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders" },
+    LevelRow { level: PlainPrefixConsistency, code: "P-PC", long_name: "plain-prefix-consistency", also: &[], adya: None, elle: Some("prefix"),
+        implies: &[PlainTransactionalCausalConsistency], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommit),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(PrefixConsistency),
+        gloss: "as PC, but sessions count for nothing",
+        promise: "there is one order of commits, and each transaction reads the newest versions committed before it started; sessions count for nothing" },
     LevelRow { level: PrefixConsistency, code: "PC", long_name: "prefix-consistency", also: &[], adya: None, elle: None,
-        implies: &[TransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
+        implies: &[TransactionalCausalConsistency, PlainPrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: Some(5), spreads: true, usual: true, plain_of: None,
         gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included" },
+    LevelRow { level: PlainSnapshotIsolation, code: "P-SI", long_name: "plain-snapshot-isolation", also: &[], adya: Some("PL-SI"), elle: Some("snapshot-isolation"),
+        implies: &[PlainPrefixConsistency, PlainParallelSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(SnapshotIsolation),
+        gloss: "as SI, but sessions count for nothing",
+        promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap; sessions count for nothing" },
     LevelRow { level: SnapshotIsolation, code: "SI", long_name: "snapshot-isolation", also: &[], adya: None, elle: Some("strong-session-snapshot-isolation"),
-        implies: &[PrefixConsistency, ParallelSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
+        implies: &[PrefixConsistency, ParallelSnapshotIsolation, PlainSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommitApart),
         witness: WitnessKind::Snapshots, turn: Some(4), spreads: true, usual: true, plain_of: None,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
         promise: "each transaction reads the newest versions committed before it started, those of its session included, and two writers of one key may not overlap" },
+    LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", also: &[], adya: Some("PL-3"), elle: Some("serializable"),
+        implies: &[PlainSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::One),
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: false, plain_of: Some(Serializability),
+        gloss: "as SER, but sessions count for nothing",
+        promise: "the transactions ran as if one after the other; sessions count for nothing" },
     LevelRow { level: Serializability, code: "SER", long_name: "serializability", also: &[], adya: None, elle: Some("strong-session-serializable"),
-        implies: &[SnapshotIsolation], order: CountedOrder::Session, engine: Engine::Strong(Moments::One),
+        implies: &[SnapshotIsolation, PlainSerializability], order: CountedOrder::Session, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order" },

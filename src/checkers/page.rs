@@ -7,7 +7,7 @@
 use super::place::Window;
 use super::rest::{Rest, with_causal};
 use super::{Findings, Instances, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
-use crate::checkers::check::hold_under_every_choice;
+use crate::checkers::check::{hold_under_every_choice, named};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, resolve};
@@ -80,7 +80,7 @@ fn unlisted(
     mut window: Window,
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
-    let Rest { sought, satisfied, world, .. } = &findings.rest;
+    let Rest { sought, satisfied, world, plain, .. } = &findings.rest;
     let history = world.as_deref().unwrap_or(history);
     let resolution = resolve(history, control)?;
     let mut index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
@@ -98,6 +98,9 @@ fn unlisted(
     hold_under_every_choice(history, &resolution, &mut found);
     for violation in &mut found.violations {
         violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+        if plain.weakest().is_some() {
+            violation.levels = named(violation.levels, *plain);
+        }
     }
     found.violations.retain(|violation| violation.levels.weakest().is_some());
     Ok(found.violations)

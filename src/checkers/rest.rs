@@ -16,8 +16,23 @@ pub struct Rest {
     pub(super) found: Vec<Violation>,
     /// Whether it was counted.
     pub(super) counted: Counted,
-    /// The history in which they were counted, if repeated elements of lists are distinguished in it.
+    /// The history in which they were counted, if repeated elements of lists are distinguished in it, or if each transaction
+    /// has a session of its own there.
     pub(super) world: Option<Arc<History>>,
+    /// If each transaction has one there: the plain levels that instances name.
+    pub(super) plain: LevelSet,
+}
+
+impl Rest {
+    /// Says that what was counted and is named are violations of plain levels, in the history in which each transaction has a
+    /// session of its own.
+    pub(super) fn alone(&mut self, history: Arc<History>, plain: LevelSet) {
+        self.world.get_or_insert(history);
+        self.plain = plain;
+        if let Counted::Not(_) = self.counted {
+            self.counted = Counted::NotAtAll;
+        }
+    }
 }
 
 /// How far instances were counted.

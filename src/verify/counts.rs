@@ -34,7 +34,11 @@ impl Counted {
 pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount) -> Counted {
     let mut counted = Counted::default();
     let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
-    for violation in &report.violations {
+    let is_plain = |violation: &ViolationEntry| levels::are_plain(violation.levels.iter().map(String::as_str));
+    let counts_plain = levels::are_plain(report.levels.iter().map(|level| level.level.as_str()));
+    // Beside levels that count sessions, an argument about plain levels only is listed beyond what is counted.
+    let is_counted = |violation: &ViolationEntry| counts_plain || !is_plain(violation);
+    for violation in report.violations.iter().filter(|violation| is_counted(violation)) {
         *listed.entry(&violation.pattern).or_default() += 1;
     }
     for (violation, _) in told_of_reads_only(confirmed) {

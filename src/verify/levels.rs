@@ -69,16 +69,22 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 11] = [
+pub(super) const ROWS: [Row; 17] = [
     Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "RA", implies: &["CI", "RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "TCC", implies: &["RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-PSI", implies: &["CI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: Some("PSI"), is_lightweight: false },
+    Row { code: "P-RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RC"), is_lightweight: false },
+    Row { code: "RC", implies: &["P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RA"), is_lightweight: false },
+    Row { code: "RA", implies: &["RC", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("TCC"), is_lightweight: false },
+    Row { code: "TCC", implies: &["RA", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-PSI", implies: &["P-TCC"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: Some("PSI"), is_lightweight: false },
     Row { code: "PSI", implies: &["TCC", "P-PSI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "PC", implies: &["TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "SI", implies: &["PC", "PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "SER", implies: &["SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-PC", implies: &["P-TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: Some("PC"), is_lightweight: false },
+    Row { code: "PC", implies: &["TCC", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: Some("SI"), is_lightweight: false },
+    Row { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "P-SER", implies: &["P-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: Some("SER"), is_lightweight: false },
+    Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "SSER", implies: &["SER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
     Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: true },
 ];
@@ -96,6 +102,12 @@ pub(super) fn row(code: &str) -> Option<&'static Row> {
 /// The level that this one is where each transaction has a session of its own.
 pub(super) fn plain_of(code: &str) -> Option<&'static str> {
     row(code).and_then(|row| row.plain_of)
+}
+
+/// Whether none of some levels counts sessions, and not all relate the reads of each transaction only.
+pub(super) fn are_plain<'a>(mut codes: impl Iterator<Item = &'a str> + Clone) -> bool {
+    codes.clone().any(|code| plain_of(code).is_some())
+        && codes.all(|code| plain_of(code).is_some() || is_of_reads(code))
 }
 
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a

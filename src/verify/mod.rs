@@ -138,6 +138,13 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
         }
     }
     let confirmed = confirmed(history, &resolution, &names, report, &mut problems);
+    let recount = match levels::are_plain(report.levels.iter().map(|level| level.level.as_str())) {
+        true => {
+            let plain = resolution.initial().without_sessions(history);
+            Recount::new(&plain, &Resolution::new(&plain))
+        }
+        false => Recount::new(history, &resolution),
+    };
     verified.violations = confirmed.len();
     for (violation, _) in &confirmed {
         for place in violation.levels.iter().filter_map(|level| levels::place(level)) {
@@ -160,7 +167,7 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
         }
     }
     problems.extend(levels::contradictions(&report.levels));
-    let counted = counts::check(report, &confirmed, &Recount::new(history, &resolution));
+    let counted = counts::check(report, &confirmed, &recount);
     problems.extend(counted.problems);
     (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
     verified.without_evidence.extend(counted.without_evidence);
@@ -174,11 +181,9 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
 /// All problems with it.
 pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(), Vec<Problem>> {
     let (resolution, names) = (Resolution::new(history), SessionNames::new(history));
-    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
-    let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
-    let apart = apart.as_ref().zip(of_elements.as_ref());
-    let court = Court { history, resolution: &resolution, names: &names, apart, surplus: Surplus::Allowed };
-    match court.confirm(violation) {
+    let confirmed =
+        in_court(history, &resolution, &names, (Surplus::Allowed, &[violation]), |court| court.confirm(violation));
+    match confirmed {
         Ok(found) if found.problems.is_empty() => Ok(()),
         Ok(found) => Err(found.problems),
         Err(problem) => Err(vec![problem]),
@@ -193,25 +198,48 @@ fn of_level(level: &LevelEntry, message: String) -> Problem {
 fn confirmed<'r>(
     history: &History,
     resolution: &Resolution<'_>,
-    names: &SessionNames,
+    names: &SessionNames<'_>,
     report: &'r Report,
     problems: &mut Vec<Problem>,
 ) -> Vec<(&'r ViolationEntry, Confirmed)> {
-    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
-    let apart = apart.as_ref().map(|apart| (apart, Resolution::new(&apart.history)));
-    let apart = apart.as_ref().map(|(apart, resolution)| (*apart, resolution));
-    let court = Court { history, resolution, names, apart, surplus: Surplus::Refused };
-    let mut confirmed = Vec::with_capacity(report.violations.len());
-    for violation in &report.violations {
-        match court.confirm(violation) {
-            Ok(found) => {
-                problems.extend_from_slice(&found.problems);
-                confirmed.push((violation, found));
+    let violations: Vec<&ViolationEntry> = report.violations.iter().collect();
+    in_court(history, resolution, names, (Surplus::Refused, &violations), |court| {
+        let mut confirmed = Vec::with_capacity(report.violations.len());
+        for violation in &report.violations {
+            match court.confirm(violation) {
+                Ok(found) => {
+                    problems.extend_from_slice(&found.problems);
+                    confirmed.push((violation, found));
+                }
+                Err(problem) => problems.push(problem),
             }
-            Err(problem) => problems.push(problem),
         }
+        confirmed
+    })
+}
+
+/// Confirms violations in the history, and in that without sessions if some of them name plain levels.
+fn in_court<T>(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames<'_>,
+    (surplus, violations): (Surplus, &[&ViolationEntry]),
+    confirm: impl FnOnce(&Court<'_>) -> T,
+) -> T {
+    let world = |history: &History| elements::concerns(history).then(|| elements::told_apart(history.clone()));
+    let apart = world(history);
+    let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+    let court =
+        |plain| Court { history, resolution, names, apart: apart.as_ref().zip(of_elements.as_ref()), surplus, plain };
+    if !violations.iter().any(|violation| violation.levels.iter().any(|level| levels::plain_of(level).is_some())) {
+        return confirm(&court(None));
     }
-    confirmed
+    let history = resolution.initial().without_sessions(history);
+    let (resolution, apart) = (Resolution::new(&history), world(&history));
+    let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+    let apart = apart.as_ref().zip(of_elements.as_ref());
+    let plain = Court { history: &history, resolution: &resolution, names, apart, surplus, plain: None };
+    confirm(&court(Some(&plain)))
 }
 
 /// Whether the report's figures are those of this history.
@@ -238,15 +266,20 @@ fn facts(history: &History, report: &Report) -> Vec<Problem> {
 }
 
 /// Sessions by name.
-struct SessionNames(FxHashMap<String, SessionId>);
+struct SessionNames<'h> {
+    history: &'h History,
+    sessions: FxHashMap<String, SessionId>,
+}
 
-impl SessionNames {
-    fn new(history: &History) -> SessionNames {
-        SessionNames(history.sessions().map(|session| (history.exact_session_name(session), session)).collect())
+impl SessionNames<'_> {
+    fn new(history: &History) -> SessionNames<'_> {
+        let named = |session| (history.exact_session_name(session), session);
+        SessionNames { history, sessions: history.sessions().map(named).collect() }
     }
 
     /// The transaction an entry names.
-    fn find(&self, history: &History, entry: &TransactionEntry) -> Result<TransactionId, String> {
+    fn find(&self, entry: &TransactionEntry) -> Result<TransactionId, String> {
+        let history = self.history;
         let (session, index) = match (&entry.session, entry.index) {
             (None, None) if entry.id == "⊥" => return Ok(TransactionId::INITIAL),
             (Some(session), Some(index)) => (session, index),
@@ -256,7 +289,7 @@ impl SessionNames {
             SessionName::Number(number) => number.to_string(),
             SessionName::Name(name) => name.clone(),
         };
-        let &id = self.0.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
+        let &id = self.sessions.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
         let t = history.transactions_of(id).nth(index);
         let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
         match history.exact_transaction_name(t) {

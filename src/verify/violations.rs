@@ -1,7 +1,7 @@
 //! One violation: is it there, does it match its name, and is its description true?
 
 use super::cycle;
-use super::elements::{self, Apart};
+use super::elements::Apart;
 use super::form::Form;
 use super::levels::{self, is_of_reads};
 use super::resolution::Resolution;
@@ -15,10 +15,12 @@ use std::collections::BTreeSet;
 pub(super) struct Court<'a> {
     pub(super) history: &'a History,
     pub(super) resolution: &'a Resolution<'a>,
-    pub(super) names: &'a SessionNames,
+    pub(super) names: &'a SessionNames<'a>,
     /// The same history with its elements distinguished, where there are any to distinguish.
     pub(super) apart: Option<(&'a Apart, &'a Resolution<'a>)>,
     pub(super) surplus: Surplus,
+    /// Where each transaction has a session of its own.
+    pub(super) plain: Option<&'a Court<'a>>,
 }
 
 /// A violation whose proof holds.
@@ -34,20 +36,18 @@ pub(super) struct Confirmed {
 impl Court<'_> {
     /// Confirms a violation at all levels it names.
     pub(super) fn confirm(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
-        let Some((with_sessions, plain)) = apart_by_sessions(violation) else {
+        let (Some((with_sessions, plain)), Some(court)) = (apart_by_sessions(violation), self.plain) else {
             return self.confirm_with_sessions(violation);
         };
+        if levels::are_plain(violation.levels.iter().map(String::as_str)) {
+            return court.confirm_with_sessions(&with_sessions);
+        }
         let at_fault = |message| Problem { place: format!("violation {}", violation.id), message };
-        let transactions = self.transactions(self.history, violation).map_err(at_fault)?;
-        let history = self.resolution.initial().without_sessions(self.history);
-        let resolution = Resolution::new(&history);
-        let apart = elements::concerns(&history).then(|| elements::told_apart(history.clone()));
-        let shown = match holds(&history, &resolution, &plain, &transactions) {
-            Err(message) => match &apart {
-                Some(apart) => holds_apart(apart, &Resolution::new(&apart.history), &plain, &transactions),
-                None => Err(message),
-            },
-            Ok(()) => Ok(()),
+        let transactions = self.transactions(violation).map_err(at_fault)?;
+        let shown = holds(court.history, court.resolution, &plain, &transactions);
+        let shown = match court.apart {
+            Some((apart, resolution)) => shown.or_else(|_| holds_apart(apart, resolution, &plain, &transactions)),
+            None => shown,
         };
         shown.map_err(|message| at_fault(format!("without sessions: {message}")))?;
         self.confirm_with_sessions(&with_sessions)
@@ -85,7 +85,7 @@ impl Court<'_> {
     }
 
     fn proved(&self, violation: &ViolationEntry) -> Result<(Vec<TransactionId>, Told), String> {
-        let transactions = self.transactions(self.history, violation)?;
+        let transactions = self.transactions(violation)?;
         let told = self.told(violation, &transactions)?;
         Ok((transactions, told))
     }
@@ -118,7 +118,7 @@ impl Court<'_> {
         violation: &ViolationEntry,
     ) -> Result<(Vec<TransactionId>, Told), String> {
         let history = &apart.history;
-        let transactions = self.transactions(history, violation)?;
+        let transactions = self.transactions(violation)?;
         holds_apart(apart, resolution, violation, &transactions)?;
         let told = match violation.proof {
             ProofEntry::Read => read::told(history, resolution, violation, &transactions, self.surplus),
@@ -127,8 +127,8 @@ impl Court<'_> {
         Ok((transactions, told))
     }
 
-    fn transactions(&self, history: &History, violation: &ViolationEntry) -> Result<Vec<TransactionId>, String> {
-        violation.transactions.iter().map(|entry| self.names.find(history, entry)).collect()
+    fn transactions(&self, violation: &ViolationEntry) -> Result<Vec<TransactionId>, String> {
+        violation.transactions.iter().map(|entry| self.names.find(entry)).collect()
     }
 }
 

@@ -27,26 +27,26 @@ pub enum Witness<'a> {
 pub(super) fn check(
     history: &History,
     resolution: &Resolution<'_>,
-    names: &SessionNames,
+    names: &SessionNames<'_>,
     level: &LevelEntry,
 ) -> Result<bool, String> {
     let Some(code) = levels::plain_of(&level.level) else {
-        return replays(history, resolution, (history, names), level);
+        return replays(history, resolution, names, level);
     };
     let entry = LevelEntry { level: code.to_owned(), ..level.clone() };
     // What holds with sessions holds without, and takes less time to replay.
-    if let Ok(is_replayed) = replays(history, resolution, (history, names), &entry) {
+    if let Ok(is_replayed) = replays(history, resolution, names, &entry) {
         return Ok(is_replayed);
     }
     let plain = resolution.initial().without_sessions(history);
-    replays(&plain, &Resolution::new(&plain), (history, names), &entry)
+    replays(&plain, &Resolution::new(&plain), names, &entry)
 }
 
-/// The same in a history with the ids of the one that gives names.
+/// The same in a history that may have other sessions than the one that gives names, but the same ids.
 fn replays(
     history: &History,
     resolution: &Resolution<'_>,
-    (named_in, names): (&History, &SessionNames),
+    names: &SessionNames<'_>,
     level: &LevelEntry,
 ) -> Result<bool, String> {
     let replay = levels::row(&level.level).map(|row| row.replay);
@@ -57,7 +57,7 @@ fn replays(
     if has_no_meaning(history) {
         return Ok(false);
     }
-    let order = entries.iter().map(|entry| names.find(named_in, entry)).collect::<Result<Vec<_>, _>>()?;
+    let order = entries.iter().map(|entry| names.find(entry)).collect::<Result<Vec<_>, _>>()?;
     let steps;
     let witness = match (replay, &level.snapshots) {
         (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
@@ -67,7 +67,7 @@ fn replays(
         }
         _ => Witness::Commits(&order),
     };
-    let named = sources(history, resolution, (named_in, names), level)?;
+    let named = sources(history, resolution, names, level)?;
     let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
@@ -166,14 +166,14 @@ impl Stage<'_> {
 fn sources(
     history: &History,
     resolution: &Resolution<'_>,
-    (named_in, names): (&History, &SessionNames),
+    names: &SessionNames<'_>,
     level: &LevelEntry,
 ) -> Result<FxHashMap<OperationId, TransactionId>, String> {
     let mut sources = FxHashMap::default();
     for entry in level.sources.iter().flatten() {
-        let reader = names.find(named_in, &entry.reader)?;
+        let reader = names.find(&entry.reader)?;
         let read = super::operations::operation(history, &[reader], 0, entry.operation)?;
-        let writer = names.find(named_in, &entry.writer)?;
+        let writer = names.find(&entry.writer)?;
         if history.operation(read).kind != OperationKind::Read || !resolution.each_writer(read).any(|w| w == writer) {
             let (text, name) = (history.operation_text(read), history.transaction_name(writer));
             return Err(format!("{text} cannot have returned what {name} wrote"));

@@ -1,10 +1,10 @@
-//! Levels that count no sessions.
+//! Plain levels asked for together with levels that count sessions.
 //!
-//! The plain form of a level holds if the level holds in the history in which each transaction has a session of its own.
-//! Transactions and operations keep their ids there, so orders and arguments found there are ones of the history itself,
-//! without an edge of session order. What is violated there is violated with sessions, too.
+//! What is counted and listed are the instances with sessions; for each plain level that is violated one argument without
+//! sessions is added, or replaces the one about the same instance.
 
-use super::{CheckMode, check_applicable, set_up};
+use super::super::{CheckMode, check_applicable, set_up};
+use super::named;
 use crate::checkers::{
     Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation, ViolationId,
     strong_patterns,
@@ -15,10 +15,10 @@ use crate::relations::{EdgeIndex, Index, NONE, Node, Reason, Relation, Resolutio
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// [`check_applicable`] where some of the levels are plain.
+/// [`check_applicable`] where some of the levels are plain and some count sessions.
 ///
-/// Their forms with sessions are decided first: what satisfies one satisfies the plain level. Only if it is violated, the
-/// plain level is decided without sessions, which costs as much again.
+/// The forms of plain levels that count sessions are decided first: what satisfies one satisfies the plain level. Only if it
+/// is violated, the plain level is decided without sessions, which costs as much again.
 pub(super) fn check(
     history: &History,
     resolution: Option<Arc<Resolution>>,
@@ -57,16 +57,17 @@ pub(super) fn check(
 /// plain level has it, too; at stronger levels that were asked for, and that nothing else shows, it is a cycle like others.
 fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     findings.levels.retain(|result| !not_asked.contains(&result.level));
+    let only_if_asked = not_asked.iter().filter(|level| !level.row().usual);
     for violation in &mut findings.violations {
-        violation.levels = not_asked.iter().fold(violation.levels, |levels, level| levels.without(*level));
+        violation.levels = only_if_asked.clone().fold(violation.levels, |levels, level| levels.without(*level));
     }
     let is_of = |pattern: Pattern, level: Level| level.plain_of() == Some(pattern.row().level);
-    let is_about = |pattern: Pattern| not_asked.contains(&pattern.row().level);
+    let is_about = |pattern: Pattern| only_if_asked.clone().any(|level| *level == pattern.row().level);
     let others = findings.violations.iter().filter(|violation| !is_about(violation.id.pattern));
     let shown = others.fold(LevelSet::default(), |shown, violation| shown.union(violation.levels));
     findings.violations.retain(|Violation { id, levels, .. }| {
         let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
-        levels.weakest().is_some() && (!is_about(id.pattern) || asked.iter().any(matters))
+        asked.iter().any(|level| levels.contains(*level)) && (!is_about(id.pattern) || asked.iter().any(matters))
     });
     for Violation { id, levels, .. } in &mut findings.violations {
         if is_about(id.pattern) && !levels.iter().any(|level| is_of(id.pattern, level)) {
@@ -78,7 +79,14 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     findings.violations.sort_by_key(|violation| violation.id);
     let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
     let violated: Vec<Level> = violated.map(|result| result.level).collect();
-    findings.patterns.retain(|&pattern, _| !is_about(pattern) || violated.iter().any(|&level| is_of(pattern, level)));
+    let breaks = |pattern: Pattern, level: Level| level.implies(pattern.row().level);
+    findings.patterns.retain(|&pattern, _| match is_about(pattern) {
+        true => violated.iter().any(|&level| is_of(pattern, level)),
+        false => {
+            asked.iter().any(|&level| breaks(pattern, level))
+                || violated.iter().filter_map(|level| level.plain_of()).any(|level| breaks(pattern, level))
+        }
+    });
 }
 
 /// Decides plain levels without sessions and adds them, with what violates them.
@@ -143,30 +151,34 @@ fn add_violation(
     control: &Control,
     findings: &mut Findings,
 ) {
-    let is_named = |level: &Level| level.plain_of().is_some_and(|form| violation.levels.contains(form));
-    let plain: LevelSet = levels.iter().copied().filter(is_named).collect();
-    if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
+    let asked: LevelSet = levels.iter().copied().collect();
+    let plain = named(violation.levels, asked);
+    if plain.iter().all(Level::is_of_reads) || replaces(&violation, plain, &mut findings.violations) {
         return;
     }
     let shows = violation.id.pattern.row().shows;
+    let mut is_told_alike = true;
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
-        match by_cycle(alone, &violation, control) {
-            Ok(Some(cycle)) if replaces(&cycle, plain, &mut findings.violations) => return,
-            Ok(Some(cycle)) => violation = cycle,
-            _ => return,
+        let cycle = by_cycle(alone, &violation, control).ok().flatten();
+        match cycle.filter(|cycle| plain.iter().all(|level| named(cycle.levels, asked).contains(level))) {
+            Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
+            Some(cycle) => violation = cycle,
+            None => is_told_alike = false,
         }
     }
     let not_asked = LevelSet::not_asked(&options.levels);
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
-    violation.levels = with_sessions.union(plain);
+    violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
     let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
     let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
     let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
     (violation.id.ordinal, violation.group, violation.place) = (n + 1, last_group + 1, None);
-    // It may be one of those that are counted and not listed.
-    let count = findings.patterns.entry(violation.id.pattern).or_default();
-    *count = (*count).max(u64::from(n) + 1);
+    if is_told_alike {
+        // It may be one of those that are counted and not listed.
+        let count = findings.patterns.entry(violation.id.pattern).or_default();
+        *count = (*count).max(u64::from(n) + 1);
+    }
     findings.violations.push(violation);
     findings.violations.sort_by_key(|violation| violation.id);
 }

@@ -1,0 +1,100 @@
+//! Levels that count no sessions.
+//!
+//! The plain form of a level holds if the level holds in the history in which each transaction has a session of its own.
+//! Transactions and operations keep their ids there, so orders and arguments found there are ones of the history itself,
+//! without an edge of session order. What is violated there is violated with sessions, too.
+
+mod beside;
+
+use super::{CheckMode, check_applicable, set_up};
+use crate::checkers::{Findings, Level, LevelResult, LevelSet, Options, Verdict};
+use crate::control::Control;
+use crate::history::History;
+use crate::relations::{Resolution, set_up_transactions};
+use std::sync::Arc;
+
+/// [`check_applicable`] where some of the levels are plain.
+pub(super) fn check(
+    history: &History,
+    resolution: Option<Arc<Resolution>>,
+    options: &Options,
+    control: &Control,
+    manner: CheckMode,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    match options.levels.iter().all(|level| level.plain_of().is_some() || level.is_of_reads()) {
+        true => Alone { history, options, control, manner }.check(resolution, observe),
+        false => beside::check(history, resolution, options, control, manner, observe),
+    }
+}
+
+/// The plain levels of a set, and CI, that a violation of these levels violates where each transaction has a session of its
+/// own.
+pub(in crate::checkers) fn named(violated: LevelSet, plain: LevelSet) -> LevelSet {
+    let is_named = |level: &Level| violated.contains(level.plain_of().unwrap_or(*level));
+    let of_reads = violated.iter().filter(|level| level.is_of_reads());
+    plain.iter().filter(is_named).chain(of_reads).collect()
+}
+
+/// A check for levels none of which counts sessions.
+struct Alone<'a> {
+    history: &'a History,
+    options: &'a Options,
+    control: &'a Control,
+    manner: CheckMode,
+}
+
+impl Alone<'_> {
+    /// Decides the forms with sessions first, which needs no other history: what satisfies one satisfies the plain level. What
+    /// violates the others is then looked for, counted and listed without sessions.
+    fn check(&self, resolution: Option<Arc<Resolution>>, observe: &(dyn Fn(&LevelResult) + Sync)) -> Findings {
+        let Alone { history, options, control, manner } = *self;
+        let form = |level: &Level| level.plain_of().unwrap_or(*level);
+        let verdicts =
+            Options { levels: options.levels.iter().map(form).collect(), max_instances: 0, counts: false, share: None };
+        let mut known = check_applicable(history, resolution, &verdicts, control, manner, &|_| {});
+        let holds = |result: &LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
+        let open: Vec<Level> = known.levels.iter().filter(|result| !holds(result)).map(|result| result.level).collect();
+        known.levels.retain(holds);
+        self.name(&mut known);
+        known.levels.iter().for_each(observe);
+        if open.is_empty() {
+            return known;
+        }
+        let alone = Arc::new(history.with_a_session_each(&set_up_transactions(history)));
+        let asked = Options { levels: open, ..options.clone() };
+        let mut found = check_applicable(&alone, None, &asked, control, manner, &|_| {});
+        found.rest.alone(alone, options.levels.iter().copied().collect());
+        self.name(&mut found);
+        if manner.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
+            set_up::verify_assumed_setup(history, options, control, &mut found);
+        }
+        found.levels.iter().for_each(observe);
+        self.join(known, found)
+    }
+
+    /// Names the plain levels instead of their forms.
+    fn name(&self, findings: &mut Findings) {
+        let asked = &self.options.levels;
+        for result in &mut findings.levels {
+            let is_form = |level: &&Level| level.plain_of() == Some(result.level);
+            result.level = asked.iter().find(is_form).copied().unwrap_or(result.level);
+        }
+        let plain: LevelSet = asked.iter().copied().collect();
+        for violation in &mut findings.violations {
+            violation.levels = named(violation.levels, plain);
+        }
+    }
+
+    /// What was found without sessions, with the levels that hold even with them.
+    fn join(&self, known: Findings, mut found: Findings) -> Findings {
+        found.levels.extend(known.levels);
+        found.levels.sort_by_key(|result| self.options.levels.iter().position(|level| *level == result.level));
+        let is_new = |sentence: &String| !found.assumptions.contains(sentence);
+        let assumptions: Vec<String> = known.assumptions.into_iter().filter(is_new).collect();
+        found.assumptions.extend(assumptions);
+        found.index_seconds += known.index_seconds;
+        found.check_seconds += known.check_seconds;
+        found
+    }
+}
