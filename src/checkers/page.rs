@@ -80,7 +80,7 @@ fn unlisted(
     mut window: Window,
     control: &Control,
 ) -> Result<Vec<Violation>, Interrupt> {
-    let Rest { sought, satisfied, world, plain, .. } = &findings.rest;
+    let Rest { sought, satisfied, world, is_plain, .. } = &findings.rest;
     let history = world.as_deref().unwrap_or(history);
     let resolution = resolve(history, control)?;
     let mut index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
@@ -98,8 +98,8 @@ fn unlisted(
     hold_under_every_choice(history, &resolution, &mut found);
     for violation in &mut found.violations {
         violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
-        if plain.weakest().is_some() {
-            violation.levels = named(violation.levels, *plain);
+        if *is_plain {
+            violation.levels = named(violation.levels);
         }
     }
     found.violations.retain(|violation| violation.levels.weakest().is_some());

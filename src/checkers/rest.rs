@@ -19,16 +19,16 @@ pub struct Rest {
     /// The history in which they were counted, if repeated elements of lists are distinguished in it, or if each transaction
     /// has a session of its own there.
     pub(super) world: Option<Arc<History>>,
-    /// If each transaction has one there: the plain levels that instances name.
-    pub(super) plain: LevelSet,
+    /// Whether each transaction has one there, so that instances violate plain levels.
+    pub(super) is_plain: bool,
 }
 
 impl Rest {
     /// Says that what was counted and is named are violations of plain levels, in the history in which each transaction has a
     /// session of its own.
-    pub(super) fn alone(&mut self, history: Arc<History>, plain: LevelSet) {
+    pub(super) fn alone(&mut self, history: Arc<History>) {
         self.world.get_or_insert(history);
-        self.plain = plain;
+        self.is_plain = true;
         if let Counted::Not(_) = self.counted {
             self.counted = Counted::NotAtAll;
         }

@@ -23,6 +23,9 @@ pub(super) struct Counted {
     pub(super) implied_unchecked: bool,
 }
 
+/// A violation whose proof holds.
+type One<'a> = (&'a ViolationEntry, Confirmed);
+
 impl Counted {
     fn problem(&mut self, place: String, message: String) {
         self.problems.push(Problem { place, message });
@@ -31,17 +34,17 @@ impl Counted {
 
 /// Compares the numbers of a report with what it lists and with what can be counted again. `confirmed` are the
 /// violations whose proof holds.
-pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount) -> Counted {
+pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -> Counted {
     let mut counted = Counted::default();
     let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
     let is_plain = |violation: &ViolationEntry| levels::are_plain(violation.levels.iter().map(String::as_str));
     let counts_plain = levels::are_plain(report.levels.iter().map(|level| level.level.as_str()));
     // Beside levels that count sessions, an argument about plain levels only is listed beyond what is counted.
-    let is_counted = |violation: &ViolationEntry| counts_plain || !is_plain(violation);
-    for violation in report.violations.iter().filter(|violation| is_counted(violation)) {
+    for violation in report.violations.iter().filter(|violation| counts_plain || !is_plain(violation)) {
         *listed.entry(&violation.pattern).or_default() += 1;
     }
-    for (violation, _) in told_of_reads_only(confirmed) {
+    let instances: Vec<&One<'_>> = confirmed.iter().filter(|(_, found)| counts_plain || !found.is_plain).collect();
+    for (violation, _) in told_of_reads_only(&instances) {
         listed.entry(&violation.pattern).and_modify(|n| *n -= 1);
     }
     let engine_asked = report.levels.iter().any(|level| level.checker == "fast");
@@ -98,9 +101,9 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
             counted.problem(format!("count of {id}"), format!("{n} are listed, but none is counted"));
         }
     }
-    listed_twice(report, confirmed, &mut counted);
-    implied(confirmed, recount, &mut counted);
-    groups(confirmed, &mut counted);
+    listed_twice(report, &instances, &mut counted);
+    implied(&instances, recount, &mut counted);
+    groups(&instances, &mut counted);
     simpler_ones(confirmed, &mut counted);
     components(report, confirmed, &mut counted);
     counted
@@ -116,12 +119,10 @@ fn is_cut(report: &Report) -> bool {
 
 /// Violations of CI alone that are listed again for the levels above it: an instance that is explained differently
 /// above CI, because elements that were appended twice are distinguished there, is listed twice and counts once.
-fn told_of_reads_only<'a>(
-    confirmed: &'a [(&'a ViolationEntry, Confirmed)],
-) -> Vec<&'a (&'a ViolationEntry, Confirmed)> {
+fn told_of_reads_only<'a>(instances: &[&'a One<'a>]) -> Vec<&'a One<'a>> {
     let is_of_reads = |violation: &ViolationEntry| violation.levels.iter().all(|level| levels::is_of_reads(level));
     let identity = |found: &'a Confirmed| found.scene.as_ref().and_then(|scene| scene.identity.as_deref());
-    let above: FxHashSet<(&str, &str)> = confirmed
+    let above: FxHashSet<(&str, &str)> = instances
         .iter()
         .filter(|(violation, _)| !is_of_reads(violation))
         .filter_map(|(violation, found)| Some((violation.pattern.as_str(), identity(found)?)))
@@ -129,11 +130,11 @@ fn told_of_reads_only<'a>(
     let is_above = |violation: &ViolationEntry, found: &'a Confirmed| {
         identity(found).is_some_and(|identity| above.contains(&(violation.pattern.as_str(), identity)))
     };
-    plain(confirmed).filter(|(violation, found)| is_of_reads(violation) && is_above(violation, found)).collect()
+    unconditional(instances).filter(|(violation, found)| is_of_reads(violation) && is_above(violation, found)).collect()
 }
 
 /// No two listed violations have one id or are the same instance.
-fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+fn listed_twice(report: &Report, instances: &[&One<'_>], counted: &mut Counted) {
     let mut ids: FxHashMap<&str, ()> = FxHashMap::default();
     for violation in &report.violations {
         if ids.insert(&violation.id, ()).is_some() {
@@ -141,9 +142,9 @@ fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], cou
         }
     }
     let again: Vec<*const ViolationEntry> =
-        told_of_reads_only(confirmed).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
+        told_of_reads_only(instances).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
     let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
-    for (violation, Confirmed { scene, .. }) in plain(confirmed) {
+    for (violation, Confirmed { scene, .. }) in unconditional(instances) {
         let identity = scene.as_ref().and_then(|scene| scene.identity.as_deref());
         let Some(identity) = identity.filter(|_| !again.contains(&std::ptr::from_ref(*violation))) else { continue };
         if let Some(other) = known.insert((&violation.pattern, identity), &violation.id) {
@@ -153,20 +154,18 @@ fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], cou
 }
 
 /// Violations that hold whichever transaction wrote what a read returned: what others are depends on the case.
-fn plain<'a>(
-    confirmed: &'a [(&'a ViolationEntry, Confirmed)],
-) -> impl Iterator<Item = &'a (&'a ViolationEntry, Confirmed)> {
-    confirmed.iter().filter(|(violation, _)| super::scene::is_last_part(&violation.proof))
+fn unconditional<'a>(instances: &[&'a One<'a>]) -> impl Iterator<Item = &'a One<'a>> {
+    instances.iter().copied().filter(|(violation, _)| super::scene::is_last_part(&violation.proof))
 }
 
 /// Where the newer version causally precedes the older one anyway, an instance adds nothing.
-fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counted: &mut Counted) {
+fn implied(instances: &[&One<'_>], recount: &Recount, counted: &mut Counted) {
     // It is unknown for violations explained by cases.
     let is_of_cases = |violation: &ViolationEntry| {
         !super::scene::is_last_part(&violation.proof) && pattern::cell(&violation.pattern).is_some()
     };
-    counted.implied_unchecked = confirmed.iter().any(|(violation, _)| is_of_cases(violation));
-    for (violation, Confirmed { scene, .. }) in plain(confirmed) {
+    counted.implied_unchecked = instances.iter().any(|(violation, _)| is_of_cases(violation));
+    for (violation, Confirmed { scene, .. }) in unconditional(instances) {
         let Some((t1, t2)) = scene.as_ref().and_then(|scene| scene.versions) else { continue };
         let is = if t1.is_initial() { Some(false) } else { recount.precedes(t2, t1) };
         match is {
@@ -182,12 +181,12 @@ fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counte
 
 /// Instances of different patterns have different root causes; instances of h to n that order the same two writers
 /// share one.
-fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+fn groups(instances: &[&One<'_>], counted: &mut Counted) {
     type Writers = (TransactionId, TransactionId);
     let mut pattern_of: FxHashMap<u32, &str> = FxHashMap::default();
     let mut writers_of: FxHashMap<u32, Writers> = FxHashMap::default();
     let mut group_of: FxHashMap<(&str, Writers), u32> = FxHashMap::default();
-    for (violation, Confirmed { scene, .. }) in confirmed {
+    for (violation, Confirmed { scene, .. }) in instances {
         let place = || format!("description of {}", violation.id);
         if *pattern_of.entry(violation.group).or_insert(&violation.pattern) != violation.pattern {
             counted.problem(place(), format!("group {} has instances of another pattern", violation.group));
@@ -206,7 +205,7 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
 
 /// A contained violation is confirmed, too, violates a level that is no stronger, and either has no other transactions
 /// or needs only one of the orders that reads force in the containing one.
-fn simpler_ones(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+fn simpler_ones(confirmed: &[One<'_>], counted: &mut Counted) {
     let by_id: FxHashMap<&str, &(&ViolationEntry, Confirmed)> =
         confirmed.iter().map(|entry| (entry.0.id.as_str(), entry)).collect();
     let weakest = |violation: &ViolationEntry| violation.levels.iter().filter_map(|level| levels::place(level)).min();
@@ -233,7 +232,7 @@ fn forced(violation: &ViolationEntry, transactions: &[TransactionId]) -> Vec<(Tr
 }
 
 /// Violations that share transactions are in one component; where all are listed, others are not.
-fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+fn components(report: &Report, confirmed: &[One<'_>], counted: &mut Counted) {
     if confirmed.iter().all(|(violation, _)| violation.component == 0) {
         return;
     }
@@ -276,7 +275,7 @@ fn lists_all_it_did(report: &Report) -> bool {
 }
 
 /// By violation: one that it shares transactions with, directly or through others, as far as their proofs count.
-fn joined(confirmed: &[(&ViolationEntry, Confirmed)], counts: impl Fn(&ProofEntry) -> bool) -> Vec<usize> {
+fn joined(confirmed: &[One<'_>], counts: impl Fn(&ProofEntry) -> bool) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..confirmed.len()).collect();
     let mut first: FxHashMap<TransactionId, usize> = FxHashMap::default();
     for (place, (violation, Confirmed { transactions, .. })) in confirmed.iter().enumerate() {

@@ -31,6 +31,8 @@ pub(super) struct Confirmed {
     pub(super) scene: Option<Scene>,
     /// False statements about it.
     pub(super) problems: Vec<Problem>,
+    /// Whether it names plain levels only.
+    pub(super) is_plain: bool,
 }
 
 impl Court<'_> {
@@ -40,7 +42,7 @@ impl Court<'_> {
             return self.confirm_with_sessions(violation);
         };
         if levels::are_plain(violation.levels.iter().map(String::as_str)) {
-            return court.confirm_with_sessions(&with_sessions);
+            return court.confirm_with_sessions(&with_sessions).map(|found| Confirmed { is_plain: true, ..found });
         }
         let at_fault = |message| Problem { place: format!("violation {}", violation.id), message };
         let transactions = self.transactions(violation).map_err(at_fault)?;
@@ -81,7 +83,7 @@ impl Court<'_> {
             Err(message) => (vec![message], None),
         };
         let misnamed = |message| Problem { place: format!("description of {}", violation.id), message };
-        Confirmed { transactions, scene, problems: messages.into_iter().map(misnamed).collect() }
+        Confirmed { transactions, scene, problems: messages.into_iter().map(misnamed).collect(), is_plain: false }
     }
 
     fn proved(&self, violation: &ViolationEntry) -> Result<(Vec<TransactionId>, Told), String> {

@@ -140,7 +140,7 @@ pub(super) fn first(
 
 /// The strong levels among some, weakest first.
 fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
-    levels.iter().filter(|level| level.is_strong())
+    levels.iter().filter(|level| level.is_strong() && level.plain_of().is_none())
 }
 
 /// If any level above TCC is included: whether one is at which no update is lost, and whether a serial one is.

@@ -110,7 +110,7 @@ fn add_plain(
     let mut found = check_applicable(&alone, None, &asked, control, manner, &quiet);
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.
-        let counting = Options { counts: true, ..asked };
+        let counting = Options { counts: true, max_instances: options.max_instances, ..asked };
         found = check_applicable(&alone, None, &counting, control, manner, &quiet);
     }
     let is_new = |sentence: &String| !findings.assumptions.contains(sentence);
@@ -132,7 +132,7 @@ fn add_plain(
     for &level in levels {
         findings.rest.satisfied = findings.rest.satisfied.without(level);
     }
-    for violation in found.violations {
+    for violation in one_for_each(&found) {
         add_violation(&alone, violation, levels, options, control, findings);
     }
 }
@@ -140,6 +140,17 @@ fn add_plain(
 /// Whether a violated level is named by a listed violation.
 fn is_shown(found: &Findings, result: &LevelResult) -> bool {
     result.verdict != Verdict::Violated || found.violations.iter().any(|v| v.levels.contains(result.level))
+}
+
+/// Violations that name all violated levels, each one that no earlier one names.
+fn one_for_each(found: &Findings) -> Vec<Violation> {
+    let mut chosen: Vec<Violation> = Vec::new();
+    for result in found.levels.iter().filter(|result| result.verdict == Verdict::Violated) {
+        if !chosen.iter().any(|violation| violation.levels.contains(result.level)) {
+            chosen.extend(found.violations.iter().find(|violation| violation.levels.contains(result.level)).cloned());
+        }
+    }
+    chosen
 }
 
 /// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions.
@@ -151,9 +162,10 @@ fn add_violation(
     control: &Control,
     findings: &mut Findings,
 ) {
-    let asked: LevelSet = levels.iter().copied().collect();
-    let plain = named(violation.levels, asked);
-    if plain.iter().all(Level::is_of_reads) || replaces(&violation, plain, &mut findings.violations) {
+    let asked =
+        |violated: LevelSet| named(violated).iter().filter(|level| levels.contains(level)).collect::<LevelSet>();
+    let plain = asked(violation.levels);
+    if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
         return;
     }
     let shows = violation.id.pattern.row().shows;
@@ -161,7 +173,7 @@ fn add_violation(
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
         let cycle = by_cycle(alone, &violation, control).ok().flatten();
-        match cycle.filter(|cycle| plain.iter().all(|level| named(cycle.levels, asked).contains(level))) {
+        match cycle.filter(|cycle| asked(cycle.levels) == plain) {
             Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,
             None => is_told_alike = false,
@@ -186,39 +198,44 @@ fn add_violation(
 /// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
 fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) -> bool {
     let (instance, cycle) = (instance_of(violation), cycle_of(violation));
-    let shown = violation.levels.union(plain);
-    let takes = |known: &Violation| match known.id.pattern.row().shows {
-        Shows::WrongRead => true,
-        // Two reads of a key may be told in another order.
-        Shows::Reads => false,
-        // With sessions an instance may violate weaker levels, of which this argument says nothing.
-        Shows::CausalOrder | Shows::Order => known.levels.iter().all(|level| shown.contains(level)),
-    };
-    // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
-    let is_same = |known: &Violation| {
+    let row = violation.id.pattern.row();
+    let is_same = |known: &&mut Violation| {
         known.id.pattern == violation.id.pattern
-            && (known.id.pattern.is_wrong_read()
+            // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
+            && (row.shows == Shows::WrongRead
                 || instance_of(known) == instance
                 || cycle.is_some() && cycle_of(known) == cycle)
     };
-    let Some(known) = listed.iter_mut().find(|known| takes(known) && is_same(known)) else { return false };
+    let Some(known) = listed.iter_mut().find(is_same) else { return false };
     let levels = known.levels.union(plain);
-    *known = match violation.id.pattern.is_wrong_read() {
-        true => Violation { levels, ..known.clone() },
-        false => Violation {
-            levels,
-            id: known.id,
-            implied: known.implied,
-            group: known.group,
-            place: known.place,
-            ..violation.clone()
-        },
+    if row.shows == Shows::WrongRead {
+        known.levels = levels;
+        return true;
+    }
+    // With sessions an instance may violate weaker levels, of which this argument says nothing.
+    let shown = violation.levels.union(plain);
+    if !known.levels.iter().all(|level| shown.contains(level)) {
+        // Two reads of a key violate cut isolation by themselves, and with it all that these two arguments do not share.
+        return row.shows == Shows::Reads;
+    }
+    *known = Violation {
+        levels,
+        id: known.id,
+        implied: known.implied,
+        group: known.group,
+        place: known.place,
+        ..violation.clone()
     };
     true
 }
 
-/// What two arguments about one instance of a pattern have in common: its key, transactions and reads.
+/// What two arguments about one instance of a pattern have in common: its key, transactions and reads. Of two reads of one
+/// key, their writers and what else it takes may differ.
 fn instance_of(violation: &Violation) -> (Option<KeyId>, Vec<TransactionId>, Vec<OperationId>) {
+    if violation.id.pattern.row().shows == Shows::Reads {
+        let pair = violation.edges.iter().take(2).filter_map(|edge| edge.to_operation).collect();
+        return (violation.key, Vec::new(), pair);
+    }
     let seen = violation.edges.iter().filter_map(|edge| match edge.because {
         Reason::Visible { read, .. } => Some(read),
         _ => None,

@@ -28,12 +28,15 @@ pub(super) fn check(
     }
 }
 
-/// The plain levels of a set, and CI, that a violation of these levels violates where each transaction has a session of its
-/// own.
-pub(in crate::checkers) fn named(violated: LevelSet, plain: LevelSet) -> LevelSet {
-    let is_named = |level: &Level| violated.contains(level.plain_of().unwrap_or(*level));
-    let of_reads = violated.iter().filter(|level| level.is_of_reads());
-    plain.iter().filter(is_named).chain(of_reads).collect()
+/// The plain levels, and CI, that a violation of these levels violates where each transaction has a session of its own.
+pub(in crate::checkers) fn named(violated: LevelSet) -> LevelSet {
+    Level::EVERY
+        .into_iter()
+        .filter(|level| match level.plain_of() {
+            Some(form) => violated.contains(form),
+            None => level.is_of_reads() && violated.contains(*level),
+        })
+        .collect()
 }
 
 /// A check for levels none of which counts sessions.
@@ -64,7 +67,7 @@ impl Alone<'_> {
         let alone = Arc::new(history.with_a_session_each(&set_up_transactions(history)));
         let asked = Options { levels: open, ..options.clone() };
         let mut found = check_applicable(&alone, None, &asked, control, manner, &|_| {});
-        found.rest.alone(alone, options.levels.iter().copied().collect());
+        found.rest.alone(alone);
         self.name(&mut found);
         if manner.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
             set_up::verify_assumed_setup(history, options, control, &mut found);
@@ -80,9 +83,8 @@ impl Alone<'_> {
             let is_form = |level: &&Level| level.plain_of() == Some(result.level);
             result.level = asked.iter().find(is_form).copied().unwrap_or(result.level);
         }
-        let plain: LevelSet = asked.iter().copied().collect();
         for violation in &mut findings.violations {
-            violation.levels = named(violation.levels, plain);
+            violation.levels = named(violation.levels);
         }
     }
 
