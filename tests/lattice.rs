@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::instances::all_listed_at;
 use common::lattice::{self, Verdicts};
 use common::random::{Shape, for_seeds, sketch};
 use isoscope::audit;
@@ -215,6 +216,39 @@ fn random_histories_agree_with_brute_force() {
         println!("{code}: {satisfied:?} satisfied, {violated:?} violated");
     }
     println!("{cycles:?} cycles of PSI");
+}
+
+/// Any few levels say the same as all of them, and where none of them counts sessions, every instance that is counted can be
+/// listed.
+#[test]
+fn any_levels_of_random_histories_agree_with_brute_force() {
+    let plain = || asked().into_iter().filter(|level| level.plain_of().is_some());
+    for_seeds(3_000, |seed| {
+        let shape =
+            Shape { transactions: 6, operations: 4, keys: 3, sessions: 4, repeated_values: false, clean: seed % 4 > 0 };
+        let sketch = sketch(shape, seed);
+        let history = sketch.history();
+        if history.transactions().len() > 6 || !isoscope::relations::set_up_transactions(&history).is_empty() {
+            return Ok(());
+        }
+        let chosen = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_chosen = |(place, _): &(usize, Level)| chosen >> (20 + place) & 1 == 1;
+        let mut levels: Vec<Level> = match seed % 3 {
+            0 => plain().enumerate().filter(is_chosen).map(|(_, level)| level).collect(),
+            _ => asked().into_iter().enumerate().filter(is_chosen).map(|(_, level)| level).collect(),
+        };
+        if seed % 6 == 0 {
+            levels.push(Level::CutIsolation);
+        }
+        let told = |problem: String| format!("{levels:?}\n{sketch}{problem}");
+        let findings = ask(&history, &levels).map_err(told)?;
+        let codes: Vec<String> = levels.iter().map(|level| level.code().to_owned()).collect();
+        compare(&findings, &lattice::verdicts(&history, &codes)).map_err(told)?;
+        if levels.iter().all(|level| level.plain_of().is_some()) {
+            all_listed_at(&history, levels.clone(), 1 + (seed % 4) as usize).map_err(told)?;
+        }
+        Ok(())
+    });
 }
 
 /// What violates PSI, and without sessions nothing: `q` shows that `v` comes before `u`, on which `t` depends.

@@ -10,7 +10,12 @@ use std::collections::HashSet;
 /// Lists all counted instances of a history, with at most `max_instances` in the list of the check: as many as are counted,
 /// each distinct, each accepted by the verifier, the listed ones first with their ids, and the same on pages of any size.
 pub(crate) fn all_listed(history: &History, max_instances: usize) -> Result<(), String> {
-    let options = Options { levels: Level::of(history), max_instances, ..Options::default() };
+    all_listed_at(history, Level::of(history), max_instances)
+}
+
+/// [`all_listed`] where these levels are asked for.
+pub(crate) fn all_listed_at(history: &History, levels: Vec<Level>, max_instances: usize) -> Result<(), String> {
+    let options = Options { levels, max_instances, ..Options::default() };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
     let mut whole: Vec<Violation> = Vec::new();
     for (&pattern, &count) in findings.patterns.iter().filter(|(_, count)| **count > 0) {

@@ -77,16 +77,9 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
         }
     }
     findings.violations.sort_by_key(|violation| violation.id);
-    let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
-    let violated: Vec<Level> = violated.map(|result| result.level).collect();
-    let breaks = |pattern: Pattern, level: Level| level.implies(pattern.row().level);
-    findings.patterns.retain(|&pattern, _| match is_about(pattern) {
-        true => violated.iter().any(|&level| is_of(pattern, level)),
-        false => {
-            asked.iter().any(|&level| breaks(pattern, level))
-                || violated.iter().filter_map(|level| level.plain_of()).any(|level| breaks(pattern, level))
-        }
-    });
+    let listed: BTreeSet<Pattern> = findings.violations.iter().map(|violation| violation.id.pattern).collect();
+    let is_asked = |pattern: Pattern| asked.iter().any(|level| level.implies(pattern.row().level));
+    findings.patterns.retain(|pattern, _| listed.contains(pattern) || is_asked(*pattern) && !is_about(*pattern));
 }
 
 /// Decides plain levels without sessions and adds them, with what violates them.
@@ -99,12 +92,14 @@ fn add_plain(
     findings: &mut Findings,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) {
-    let asked = Options {
-        levels: levels.iter().filter_map(|level| level.plain_of()).collect(),
-        max_instances: options.max_instances.min(1),
-        counts: false,
-        share: None,
-    };
+    let mut forms: Vec<Level> = levels.iter().filter_map(|level| level.plain_of()).collect();
+    // Whoever asked for PSI has what violates SI and SER told as what violates PSI.
+    let told_at = options.levels.iter().filter(|level| !level.row().usual && level.plain_of().is_none());
+    let told_at: Vec<Level> = told_at.filter(|level| forms.iter().any(|form| form.implies(**level))).copied().collect();
+    forms.extend(told_at);
+    forms.sort_unstable();
+    forms.dedup();
+    let asked = Options { levels: forms, max_instances: options.max_instances.min(1), counts: false, share: None };
     let alone = history.with_a_session_each(&set_up_transactions(history));
     let quiet = |_: &LevelResult| {};
     let mut found = check_applicable(&alone, None, &asked, control, manner, &quiet);
@@ -182,6 +177,10 @@ fn add_violation(
     let not_asked = LevelSet::not_asked(&options.levels);
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
     violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
+    let is_named = |level: &Level| level.plain_of().unwrap_or(*level) == violation.id.pattern.row().level;
+    if violation.id.pattern == Pattern::PSICycle && !violation.levels.iter().any(|level| is_named(&level)) {
+        violation.id.pattern = Pattern::SICycle;
+    }
     let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
     let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
     let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
@@ -213,7 +212,7 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
         return true;
     }
     // With sessions an instance may violate weaker levels, of which this argument says nothing.
-    let shown = violation.levels.union(plain);
+    let shown: LevelSet = violation.levels.iter().flat_map(|level| LevelSet::upward(level).iter()).collect();
     if !known.levels.iter().all(|level| shown.contains(level)) {
         // Two reads of a key violate cut isolation by themselves, and with it all that these two arguments do not share.
         return row.shows == Shows::Reads;
