@@ -218,6 +218,25 @@ fn random_histories_agree_with_brute_force() {
     println!("{cycles:?} cycles of PSI");
 }
 
+/// Whether the verifier accepts what is counted after the verdicts, and nothing that was shown before is lost.
+fn counted_later(history: &History, levels: &[Level]) -> Result<(), String> {
+    let control = Control::new();
+    let options = Options { levels: levels.to_vec(), counts: false, ..Options::default() };
+    let first = audit::check(history, &options, &control, &|_| {});
+    let options = Options { counts: true, ..options };
+    let resolution = std::sync::Arc::new(isoscope::relations::resolve(history, &control).expect("no limit"));
+    let findings = audit::count(history, resolution, first, &options, &control);
+    if !findings.is_counted() {
+        return Err("it is not counted".to_owned());
+    }
+    let report = Report::new(history, &findings, Settings { witness: true, ..Settings::default() });
+    match verify::verify(history, &report) {
+        Ok(verified) if verified.without_evidence.is_empty() => Ok(()),
+        Ok(verified) => Err(format!("counted later, without evidence: {:?}", verified.without_evidence)),
+        Err(problems) => Err(problems.iter().map(|problem| format!("counted later: {problem}\n")).collect()),
+    }
+}
+
 /// Any few levels say the same as all of them, and where none of them counts sessions, every instance that is counted can be
 /// listed.
 #[test]
@@ -244,6 +263,7 @@ fn any_levels_of_random_histories_agree_with_brute_force() {
         let findings = ask(&history, &levels).map_err(told)?;
         let codes: Vec<String> = levels.iter().map(|level| level.code().to_owned()).collect();
         compare(&findings, &lattice::verdicts(&history, &codes)).map_err(told)?;
+        counted_later(&history, &levels).map_err(told)?;
         if levels.iter().all(|level| level.plain_of().is_some()) {
             all_listed_at(&history, levels.clone(), 1 + (seed % 4) as usize).map_err(told)?;
         }

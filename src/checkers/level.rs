@@ -346,6 +346,11 @@ impl Level {
         self.row().plain_of
     }
 
+    /// This level where sessions count for nothing, if it counts them and the other is decided.
+    pub fn plain_form(self) -> Option<Level> {
+        Level::EVERY.into_iter().find(|level| level.plain_of() == Some(self))
+    }
+
     /// Whether it is decided on the dependencies between transactions alone, along which at most one write may be missed.
     pub fn is_of_dependencies(self) -> bool {
         self.row().engine == Engine::Dependencies

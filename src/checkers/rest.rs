@@ -21,6 +21,23 @@ pub struct Rest {
     pub(super) world: Option<Arc<History>>,
     /// Whether each transaction has one there, so that instances violate plain levels.
     pub(super) is_plain: bool,
+    /// What plain levels that were asked for beside others add to what is counted with sessions.
+    pub(super) beside: Option<Arc<Beside>>,
+}
+
+/// Arguments about plain levels to be added to the instances with sessions.
+#[derive(Clone, Debug)]
+pub(super) struct Beside {
+    /// The history in which each transaction has a session of its own, if a plain level is violated.
+    pub(super) alone: Option<Arc<History>>,
+    /// Violations found there, by the forms of the plain levels.
+    pub(super) arguments: Vec<Violation>,
+    /// The plain levels that are violated.
+    pub(super) plain: Vec<Level>,
+    /// The levels that were decided only for the sake of plain ones.
+    pub(super) not_asked: Vec<Level>,
+    /// The violations with sessions before.
+    pub(super) others: Vec<Violation>,
 }
 
 impl Rest {
@@ -29,9 +46,6 @@ impl Rest {
     pub(super) fn alone(&mut self, history: Arc<History>) {
         self.world.get_or_insert(history);
         self.is_plain = true;
-        if let Counted::Not(_) = self.counted {
-            self.counted = Counted::NotAtAll;
-        }
     }
 }
 

@@ -21,6 +21,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         title,
         summary,
         verdicts: facts::verdicts(example),
+        sessions: facts::sessions(example),
         whole: None,
         shows: example.shows,
         contains: None,

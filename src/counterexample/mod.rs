@@ -119,6 +119,9 @@ pub struct Counterexample {
     pub violation: Violation,
     /// Verdict of the small history at each level.
     pub verdicts: Vec<(Level, Verdict)>,
+    /// Whether the small history satisfies the level where sessions count for nothing, so that session order makes the
+    /// violation.
+    pub needs_sessions: bool,
     /// What is known about the number of its transactions.
     pub minimality: Minimality,
     /// What is known about the number of its operations; never that it is the smallest.
@@ -176,7 +179,9 @@ pub struct Explanation {
     pub summary: String,
     /// Which levels allow these transactions and which forbid them, in one sentence.
     pub verdicts: String,
-    /// The same of the whole history, where that is known.
+    /// That only session order makes the violation, in a sentence, if so.
+    pub sessions: Option<String>,
+    /// What [`verdicts`](Self::verdicts) says, of the whole history, where that is known.
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].
     pub shows: Shows,

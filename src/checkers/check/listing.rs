@@ -190,6 +190,9 @@ pub fn count(
     options: &Options,
     control: &Control,
 ) -> Findings {
+    if let Some(counted) = plain::count(history, &resolution, &mut findings, options, control) {
+        return counted;
+    }
     let Counted::Not(uncounted) = &findings.rest.counted else { return findings };
     let Uncounted { sought, weak } = (**uncounted).clone();
     let begin = Instant::now();

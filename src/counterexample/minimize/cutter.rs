@@ -358,6 +358,16 @@ impl<'a> Cutter<'a> {
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
         verdicts(&found.history, self.level, &found.violation, control)
     }
+
+    /// Whether the small history satisfies the level where sessions count for nothing, as far as that is found out at once.
+    pub(super) fn needs_sessions(&self, found: &Found) -> bool {
+        let history = &found.history;
+        let shares_session = history.sessions().any(|session| history.transactions_of(session).len() > 1);
+        let Some(plain) = self.level.plain_form().filter(|_| shares_session) else { return false };
+        let options = Options { levels: vec![plain], max_instances: 0, counts: false, share: None };
+        let findings = checkers::check(history, &options, &Control::new().with_time_limit(VERDICTS), &|_| {});
+        findings.level(plain).is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
+    }
 }
 
 /// A concluded order: its transactions, key and read.

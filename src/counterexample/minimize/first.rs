@@ -61,6 +61,7 @@ fn reduced(
     Counterexample {
         level,
         verdicts,
+        needs_sessions: false,
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
         shows: Shows::Chosen,

@@ -9,6 +9,7 @@ use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, UnknownRule, Value,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
+use std::collections::BTreeSet;
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
@@ -86,11 +87,17 @@ impl Explanation {
         self
     }
 
-    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, and the
+    /// Short lines for every form of the explanation: the verdicts, what sessions have to do with them, those of the whole history where known, and the
     /// assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
-        let told = [Some(self.verdicts.clone()), self.whole.clone(), self.contains.clone(), Some(assumed)];
+        let told = [
+            Some(self.verdicts.clone()),
+            self.sessions.clone(),
+            self.whole.clone(),
+            self.contains.clone(),
+            Some(assumed),
+        ];
         told.into_iter().flatten().collect()
     }
 }
@@ -163,6 +170,35 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
         _ => String::new(),
     };
     format!("{these}: {}{argued}.", standing(&verdicts))
+}
+
+/// "Session order makes the difference: plain snapshot isolation (P-SI, Elle's :snapshot-isolation), for which sessions count
+/// for nothing, allows these operations. The argument needs that T1 came before T2 in session s1."
+pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<String> {
+    let plain = example.level.plain_form().filter(|_| example.needs_sessions)?;
+    let (history, violation) = (&example.history, &example.violation);
+    let by_elle = plain.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
+    let of_sessions = violation.edges.iter().filter(|edge| edge.relation == Relation::SessionOrder);
+    let pairs: BTreeSet<(TransactionId, TransactionId)> =
+        of_sessions.filter(|edge| !edge.from.is_initial()).map(|edge| (edge.from, edge.to)).collect();
+    let name = |t| history.transaction_name(t);
+    let needed: Vec<String> = pairs
+        .into_iter()
+        .map(|(from, to)| {
+            let session = history.session_name(history.session_of(from));
+            format!("{} came before {} in session {session}", name(from), name(to))
+        })
+        .collect();
+    let needed = match needed.is_empty() {
+        true => String::new(),
+        false => format!(" The argument needs that {}.", needed.join(" and that ")),
+    };
+    Some(format!(
+        "Session order makes the difference: {} ({}{by_elle}), for which sessions count for nothing, allows these \
+         operations.{needed}",
+        plain.spoken(),
+        plain.code()
+    ))
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the

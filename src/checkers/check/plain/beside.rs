@@ -5,6 +5,7 @@
 
 use super::super::{CheckMode, check_applicable, set_up};
 use super::named;
+use crate::checkers::rest::Beside;
 use crate::checkers::{
     Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation, ViolationId,
     strong_patterns,
@@ -46,11 +47,41 @@ pub(super) fn check(
             known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
         }
     }
-    if !open.is_empty() {
-        add_plain(history, &open, options, control, manner, &mut findings, observe);
+    let mut beside =
+        Beside { alone: None, arguments: Vec::new(), plain: open, not_asked, others: findings.violations.clone() };
+    if !beside.plain.is_empty() {
+        decide(history, &mut beside, options, control, manner, &mut findings, observe);
     }
-    leave_out(&not_asked, &options.levels, &mut findings);
+    add_arguments(&beside, options, control, &mut findings);
+    if findings.can_be_counted() {
+        findings.rest.beside = Some(Arc::new(beside));
+    }
     findings
+}
+
+/// [`count`](super::count) for what was found with sessions; what violates plain levels is added again.
+pub(super) fn count(
+    history: &History,
+    resolution: Arc<Resolution>,
+    mut findings: Findings,
+    beside: &Beside,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    findings.violations.clone_from(&beside.others);
+    let asked = options.levels.iter().chain(&beside.not_asked).filter(|level| level.plain_of().is_none());
+    let asked = Options { levels: asked.copied().collect(), ..options.clone() };
+    let mut findings = super::super::count(history, resolution, findings, &asked, control);
+    add_arguments(beside, options, control, &mut findings);
+    findings
+}
+
+/// Adds what violates plain levels to what violates others, and leaves out what nobody asked for.
+fn add_arguments(beside: &Beside, options: &Options, control: &Control, findings: &mut Findings) {
+    for violation in &beside.arguments {
+        add_violation(beside, violation.clone(), options, control, findings);
+    }
+    leave_out(&beside.not_asked, &options.levels, findings);
 }
 
 /// Leaves out levels that were decided only for the sake of plain ones. A pattern that is about such a level remains where a
@@ -82,18 +113,19 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     findings.patterns.retain(|pattern, _| listed.contains(pattern) || is_asked(*pattern) && !is_about(*pattern));
 }
 
-/// Decides plain levels without sessions and adds them, with what violates them.
-fn add_plain(
+/// Decides plain levels without sessions, and finds what violates them.
+fn decide(
     history: &History,
-    levels: &[Level],
+    beside: &mut Beside,
     options: &Options,
     control: &Control,
     manner: CheckMode,
     findings: &mut Findings,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) {
+    let levels = beside.plain.clone();
     let mut forms: Vec<Level> = levels.iter().filter_map(|level| level.plain_of()).collect();
-    // Whoever asked for PSI has what violates SI and SER told as what violates PSI.
+    // If PSI was asked for, what violates SI and SER is told as what violates PSI.
     let told_at = options.levels.iter().filter(|level| !level.row().usual && level.plain_of().is_none());
     let told_at: Vec<Level> = told_at.filter(|level| forms.iter().any(|form| form.implies(**level))).copied().collect();
     forms.extend(told_at);
@@ -114,7 +146,7 @@ fn add_plain(
     findings.index_seconds += found.index_seconds;
     findings.check_seconds += found.check_seconds;
     let mut results = Findings::default();
-    for &level in levels {
+    for &level in &levels {
         let result = found.levels.iter().find(|result| Some(result.level) == level.plain_of());
         results.levels.extend(result.map(|result| LevelResult { level, ..result.clone() }));
     }
@@ -124,12 +156,7 @@ fn add_plain(
     }
     results.levels.iter().for_each(observe);
     findings.levels.append(&mut results.levels);
-    for &level in levels {
-        findings.rest.satisfied = findings.rest.satisfied.without(level);
-    }
-    for violation in one_for_each(&found) {
-        add_violation(&alone, violation, levels, options, control, findings);
-    }
+    (beside.arguments, beside.alone) = (one_for_each(&found), Some(Arc::new(alone)));
 }
 
 /// Whether a violated level is named by a listed violation.
@@ -150,15 +177,14 @@ fn one_for_each(found: &Findings) -> Vec<Violation> {
 
 /// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions.
 fn add_violation(
-    alone: &History,
+    beside: &Beside,
     mut violation: Violation,
-    levels: &[Level],
     options: &Options,
     control: &Control,
     findings: &mut Findings,
 ) {
     let asked =
-        |violated: LevelSet| named(violated).iter().filter(|level| levels.contains(level)).collect::<LevelSet>();
+        |violated: LevelSet| named(violated).iter().filter(|level| beside.plain.contains(level)).collect::<LevelSet>();
     let plain = asked(violation.levels);
     if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
         return;
@@ -167,7 +193,7 @@ fn add_violation(
     let mut is_told_alike = true;
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
-        let cycle = by_cycle(alone, &violation, control).ok().flatten();
+        let cycle = beside.alone.as_ref().and_then(|alone| by_cycle(alone, &violation, control).ok().flatten());
         match cycle.filter(|cycle| asked(cycle.levels) == plain) {
             Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,

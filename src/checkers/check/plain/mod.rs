@@ -10,7 +10,7 @@ use super::{CheckMode, check_applicable, set_up};
 use crate::checkers::{Findings, Level, LevelResult, LevelSet, Options, Verdict};
 use crate::control::Control;
 use crate::history::History;
-use crate::relations::{Resolution, set_up_transactions};
+use crate::relations::{Resolution, resolve, set_up_transactions};
 use std::sync::Arc;
 
 /// [`check_applicable`] where some of the levels are plain.
@@ -37,6 +37,44 @@ pub(in crate::checkers) fn named(violated: LevelSet) -> LevelSet {
             None => level.is_of_reads() && violated.contains(*level),
         })
         .collect()
+}
+
+/// Names the plain levels that violations found without sessions violate.
+fn name_violations(findings: &mut Findings) {
+    for violation in findings.violations.iter_mut().chain(&mut findings.rest.found) {
+        violation.levels = named(violation.levels);
+    }
+}
+
+/// [`count`](super::count) for findings that name plain levels; none if these do not.
+pub(super) fn count(
+    history: &History,
+    resolution: &Arc<Resolution>,
+    findings: &mut Findings,
+    options: &Options,
+    control: &Control,
+) -> Option<Findings> {
+    if let Some(beside) = findings.rest.beside.take() {
+        let findings = std::mem::take(findings);
+        return Some(beside::count(history, Arc::clone(resolution), findings, &beside, options, control));
+    }
+    findings.rest.is_plain.then(|| count_alone(std::mem::take(findings), options, control))
+}
+
+/// The same where none of the levels counts sessions.
+fn count_alone(mut findings: Findings, options: &Options, control: &Control) -> Findings {
+    let Some(alone) = findings.rest.world.clone() else { return findings };
+    let Ok(resolution) = resolve(&alone, control) else { return findings };
+    let form = |level: Level| level.plain_of().unwrap_or(level);
+    for violation in &mut findings.violations {
+        violation.levels = violation.levels.iter().map(form).collect();
+    }
+    findings.rest.is_plain = false;
+    let asked = Options { levels: options.levels.iter().copied().map(form).collect(), ..options.clone() };
+    let mut counted = super::count(&alone, Arc::new(resolution), findings, &asked, control);
+    name_violations(&mut counted);
+    counted.rest.alone(alone);
+    counted
 }
 
 /// A check for levels none of which counts sessions.
@@ -83,9 +121,7 @@ impl Alone<'_> {
             let is_form = |level: &&Level| level.plain_of() == Some(result.level);
             result.level = asked.iter().find(is_form).copied().unwrap_or(result.level);
         }
-        for violation in &mut findings.violations {
-            violation.levels = named(violation.levels);
-        }
+        name_violations(findings);
     }
 
     /// What was found without sessions, with the levels that hold even with them.
