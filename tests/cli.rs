@@ -1182,3 +1182,24 @@ fn a_mistyped_subcommand_is_told_what_it_may_mean() {
     assert_unusable(&isoscope(["chek", "history.txt"]), &["`chek`", "did you mean `check`?"]);
     assert_unusable(&isoscope(["exprot"]), &["did you mean `export`?"]);
 }
+
+/// What `check` lists at levels that are asked for by name only is explained, exported and reported by the same id.
+#[test]
+fn plain_levels_are_asked_for_again_by_what_check_prints() {
+    let folder = Folder::new();
+    let text = "a: [w x 1] [r x 0, w y 1]\nb: [r y 0, r x 1] [w y 2]\nc: [r y 0, w y 3]\nd: [r y 0, w y 4]\n";
+    let path = folder.file("h.txt", text);
+    let check = isoscope(["check".as_ref(), path.as_os_str(), "--level".as_ref(), "P-RA,P-SI".as_ref()]);
+    assert_eq!(code(&check), 1);
+    let said = stdout(&check);
+    let offered = said.lines().last().unwrap_or_default();
+    assert!(offered.contains("--violation LostUpdate/1 --level P-RA,P-SI"), "{said}");
+    let levels = ["--violation", "LostUpdate/2", "--level", "P-RA,P-SI"].map(std::ffi::OsStr::new);
+    let explained = isoscope(["explain".as_ref(), path.as_os_str()].into_iter().chain(levels));
+    assert_eq!(code(&explained), 0, "{}", stderr(&explained));
+    assert!(stdout(&explained).contains("forbidden by plain snapshot isolation"), "{}", stdout(&explained));
+    let picture = folder.path("p.svg");
+    let written = ["-o".as_ref(), picture.as_os_str()];
+    let exported = isoscope(["export".as_ref(), path.as_os_str()].into_iter().chain(levels).chain(written));
+    assert_eq!(code(&exported), 0, "{}", stderr(&exported));
+}

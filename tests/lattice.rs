@@ -323,6 +323,31 @@ fn a_counterexample_to_psi_names_it() {
     assert!(example.verdicts.contains(&(level, Verdict::Violated)), "{:?}", example.verdicts);
 }
 
+/// A session that misses its own write breaks a level only because sessions count; two readers that disagree break it anyway.
+#[test]
+fn a_counterexample_says_where_only_session_order_makes_it() {
+    let own_write = "a: [w x 1] [r x 0]\n";
+    let long_fork = "a: [w x 1] [w z 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r x 0, r y 1]\n";
+    for (text, level, expected) in [
+        (
+            own_write,
+            Level::ReadAtomic,
+            Some(["plain read atomic (P-RA, Elle's :read-atomic)", "a1 came before a2 in session a"]),
+        ),
+        (long_fork, Level::PrefixConsistency, None),
+    ] {
+        let history = common::history(text);
+        let findings = ask(&history, &[level]).unwrap_or_else(|problem| panic!("{problem}"));
+        let example = isoscope::counterexample::minimize(&history, &findings.violations[0], &Control::new());
+        let explanation = isoscope::counterexample::explain(&example);
+        assert_eq!(explanation.sessions.is_some(), expected.is_some(), "{:?}", explanation.sessions);
+        for part in expected.into_iter().flatten() {
+            let told = explanation.facts().join("\n");
+            assert!(told.contains(part), "{told}");
+        }
+    }
+}
+
 /// Two readers show the order of `y`, and one of them is named.
 #[test]
 fn equal_lists_show_what_is_violated_without_sessions() {

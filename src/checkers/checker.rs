@@ -91,6 +91,8 @@ impl Checker {
         let engine = level.row().engine;
         match self {
             Fast => true,
+            // The published ones count sessions.
+            _ if level.plain_of().is_some() => false,
             Plume | PlumeTreeClocks | PlumeSearch => level.is_of_reads() || level.is_weak(),
             BiswasEneaSaturation => level.is_weak(),
             C4 | C4TreeClocks | C4Search => engine == Engine::Weak(Axiom::Causal),

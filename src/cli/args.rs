@@ -124,7 +124,8 @@ pub struct CheckArguments {
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
-    /// PSI, P-PSI, or any other name that `isoscope levels` shows as decided
+    /// PSI, and P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, for which sessions count for nothing; or any of their names in
+    /// `isoscope levels`
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
     /// Checker to use: fast, or a published algorithm (see below)
@@ -233,6 +234,14 @@ impl CheckArguments {
     }
 }
 
+/// Which levels the violations are looked for at.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct AskedArguments {
+    /// Levels, as given to `check` when it listed the violation [default: all usual ones that apply]
+    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
+    pub(super) level: Vec<Level>,
+}
+
 /// How to read a history.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct ReadingArguments {
@@ -317,6 +326,8 @@ pub struct ExplainArguments {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
     #[command(flatten)]
+    pub(super) asked: AskedArguments,
+    #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
 
@@ -341,6 +352,8 @@ pub struct ExportArguments {
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) asked: AskedArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
@@ -378,6 +391,8 @@ pub struct ReportArguments {
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) asked: AskedArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }

@@ -537,20 +537,35 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     let first = first.violation.id;
     chosen.sort_by_key(|(_, example)| (example.violation.levels.weakest(), example.violation.id));
     let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);
+    let weakest = chosen.iter().filter_map(|(_, example)| example.violation.levels.weakest());
+    let codes = weakest.map(|level| level.code().len()).fold(3, usize::max);
     for (place, Example { violation, explanation, .. }) in &chosen {
         let level = violation.levels.weakest().map_or("", Level::code);
         let id = violation.id.to_string();
-        text += &format!("  {id:width$}  {level:3}  {}\n", explanation.title);
+        text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
         for line in [Some(explanation.summary.clone()), also].into_iter().flatten() {
-            text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &line));
+            text += &format!("  {:width$}  {:codes$}  {}\n", "", "", out.paint(Paint::Faint, &line));
         }
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
     if findings.is_counted() {
-        text += &format!("\nisoscope explain {} --violation {first}   says why\n", quoted(path));
+        let asked = asked_again(findings);
+        text += &format!("\nisoscope explain {} --violation {first}{asked}   says why\n", quoted(path));
     }
     text
+}
+
+/// What asks for the same violations again: the levels, where others than the usual ones were asked for.
+fn asked_again(findings: &Findings) -> String {
+    let mut levels = findings.levels.iter().map(|result| result.level);
+    match levels.any(|level| !level.row().usual) {
+        true => {
+            let codes: Vec<&str> = findings.levels.iter().map(|result| result.level.code()).collect();
+            format!(" --level {}", codes.join(","))
+        }
+        false => String::new(),
+    }
 }
 
 /// The number of violations counted but not shown.

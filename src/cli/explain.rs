@@ -1,5 +1,6 @@
 //! `isoscope explain`: violations in words.
 
+use super::args::AskedArguments;
 use super::output::Output;
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging};
@@ -16,7 +17,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: levels_of(&history, arguments.violation.as_ref()),
+        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
@@ -51,8 +52,12 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     Ok(code)
 }
 
-/// The levels that a violation with this name is looked for at: the usual ones, and PSI where only it has the pattern.
-pub(super) fn levels_of(history: &History, name: Option<&ViolationName>) -> Vec<Level> {
+/// The levels that a violation with this name is looked for at: those asked for, else the usual ones, and PSI where only it
+/// has the pattern.
+pub(super) fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Vec<Level> {
+    if !asked.level.is_empty() {
+        return asked.level.clone();
+    }
     let mut levels = Level::of(history);
     if name.is_some_and(|name| Pattern::parse(&name.name) == Some(Pattern::PSICycle)) {
         levels.extend([Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation]);

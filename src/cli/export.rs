@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: levels_of(&history, Some(&arguments.violation)),
+        levels: levels_of(&history, Some(&arguments.violation), &arguments.asked),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };

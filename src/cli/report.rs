@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: levels_of(&history, arguments.violation.as_ref()),
+        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
