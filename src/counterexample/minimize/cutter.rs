@@ -423,8 +423,11 @@ pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = Trans
 }
 
 /// The levels at which a history is judged that shows a violation of one: the usual ones, and of the others those that are
-/// violated, so that none is left out which was asked for and broken.
+/// violated, so that none is left out which was asked for and broken. What violates a plain level is judged at all plain ones.
 pub(super) fn levels_of(history: &History, violated: Level, violation: &Violation) -> Vec<Level> {
+    if violated.plain_of().is_some() {
+        return Level::EVERY.into_iter().filter(|level| level.plain_of().is_some() || level.is_of_reads()).collect();
+    }
     let usual = Level::of(history);
     let is_broken = |level: Level| level == violated || violation.levels.contains(level);
     let is_judged = |level: &Level| usual.contains(level) || !level.row().usual && is_broken(*level);
