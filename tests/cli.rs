@@ -1197,7 +1197,8 @@ fn plain_levels_are_asked_for_again_by_what_check_prints() {
     let levels = ["--violation", "LostUpdate/2", "--level", "P-RA,P-SI"].map(std::ffi::OsStr::new);
     let explained = isoscope(["explain".as_ref(), path.as_os_str()].into_iter().chain(levels));
     assert_eq!(code(&explained), 0, "{}", stderr(&explained));
-    let allowed = "allowed by plain parallel snapshot isolation and plain prefix consistency, forbidden by plain snapshot";
+    let allowed =
+        "allowed by plain parallel snapshot isolation and plain prefix consistency, forbidden by plain snapshot";
     assert!(stdout(&explained).contains(allowed), "{}", stdout(&explained));
     let picture = folder.path("p.svg");
     let written = ["-o".as_ref(), picture.as_os_str()];
