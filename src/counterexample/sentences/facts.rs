@@ -6,10 +6,11 @@ use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
-    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, UnknownRule, Value,
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId,
+    UnknownRule, Value,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
@@ -173,25 +174,27 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
 }
 
 /// "Session order makes the difference: plain snapshot isolation (P-SI, Elle's :snapshot-isolation), for which sessions count
-/// for nothing, allows these operations. The argument needs that T1 came before T2 in session s1."
+/// for nothing, allows these operations. The argument uses the order T1 before T2 in session s1."
 pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<String> {
     let plain = example.level.plain_form().filter(|_| example.needs_sessions)?;
     let (history, violation) = (&example.history, &example.violation);
     let by_elle = plain.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
     let of_sessions = violation.edges.iter().filter(|edge| edge.relation == Relation::SessionOrder);
-    let pairs: BTreeSet<(TransactionId, TransactionId)> =
-        of_sessions.filter(|edge| !edge.from.is_initial()).map(|edge| (edge.from, edge.to)).collect();
-    let name = |t| history.transaction_name(t);
-    let needed: Vec<String> = pairs
+    let ordered = of_sessions.filter(|edge| !edge.from.is_initial()).flat_map(|edge| [edge.from, edge.to]);
+    let mut by_session: BTreeMap<SessionId, BTreeSet<TransactionId>> = BTreeMap::new();
+    for t in ordered {
+        by_session.entry(history.session_of(t)).or_default().insert(t);
+    }
+    let needed: Vec<String> = by_session
         .into_iter()
-        .map(|(from, to)| {
-            let session = history.session_name(history.session_of(from));
-            format!("{} came before {} in session {session}", name(from), name(to))
+        .map(|(session, transactions)| {
+            let names: Vec<String> = transactions.iter().map(|&t| history.transaction_name(t).to_string()).collect();
+            format!("{} in session {}", names.join(" before "), history.session_name(session))
         })
         .collect();
     let needed = match needed.is_empty() {
         true => String::new(),
-        false => format!(" The argument needs that {}.", needed.join(" and that ")),
+        false => format!(" The argument uses the order {}.", needed.join(", and ")),
     };
     Some(format!(
         "Session order makes the difference: {} ({}{by_elle}), for which sessions count for nothing, allows these \
