@@ -332,7 +332,10 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
         (
             own_write,
             Level::ReadAtomic,
-            Some(["plain read atomic (P-RA, Elle's :read-atomic)", "a1 before a2 in session a"]),
+            Some([
+                "satisfy plain serializability (P-SER, Elle's :serializable) and weaker",
+                "a1 before a2 in session a",
+            ]),
         ),
         (long_fork, Level::PrefixConsistency, None),
     ] {

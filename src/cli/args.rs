@@ -124,7 +124,7 @@ pub struct CheckArguments {
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
-    /// PSI, and P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, for which sessions count for nothing; or any of their names in
+    /// PSI, and P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, which ignore session order; or any of their names in
     /// `isoscope levels`
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,

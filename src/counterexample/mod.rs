@@ -119,9 +119,9 @@ pub struct Counterexample {
     pub violation: Violation,
     /// Verdict of the small history at each level.
     pub verdicts: Vec<(Level, Verdict)>,
-    /// Whether the small history satisfies the level where sessions count for nothing, so that session order makes the
-    /// violation.
-    pub needs_sessions: bool,
+    /// The strongest plain levels that the small history satisfies, if the plain form of its level is among what they imply:
+    /// then session order makes the violation.
+    pub without_sessions: Vec<Level>,
     /// What is known about the number of its transactions.
     pub minimality: Minimality,
     /// What is known about the number of its operations; never that it is the smallest.

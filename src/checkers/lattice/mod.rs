@@ -65,16 +65,16 @@ impl Order {
     /// What it adds to the promise of a base, as a clause.
     pub fn adds(self) -> &'static str {
         match self {
-            Order::Plain => "sessions and times count for nothing",
+            Order::Plain => "session order and times are ignored",
             Order::Session => "the earlier transactions of a session count as seen by the later ones",
             Order::RealTime => {
                 "what ended before a transaction began counts as seen by it, as do the earlier transactions of its session"
             }
             Order::KeyRealTime => {
-                "what ended before a transaction began counts as seen by it if they touch a common key; sessions count for nothing"
+                "what ended before a transaction began counts as seen by it if they touch a common key; session order is ignored"
             }
             Order::CommitRealTime => {
-                "a transaction that ended before another began commits before it, but snapshots may be old; sessions count for nothing"
+                "a transaction that ended before another began commits before it, but snapshots may be old; session order is ignored"
             }
         }
     }

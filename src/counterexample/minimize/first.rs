@@ -61,7 +61,7 @@ fn reduced(
     Counterexample {
         level,
         verdicts,
-        needs_sessions: false,
+        without_sessions: Vec::new(),
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
         shows: Shows::Chosen,

@@ -173,12 +173,24 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
     format!("{these}: {}{argued}.", standing(&verdicts))
 }
 
-/// "Session order makes the difference: plain snapshot isolation (P-SI, Elle's :snapshot-isolation), for which sessions count
-/// for nothing, allows these operations. The argument uses the order T1 before T2 in session s1."
+/// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
+/// :serializable) and weaker plain levels. The argument uses the order T1 before T2 in session s1."
 pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<String> {
-    let plain = example.level.plain_form().filter(|_| example.needs_sessions)?;
+    let held = &example.without_sessions;
+    let weaker = if held.iter().any(|level| Some(*level) != example.level.plain_form()) {
+        " and weaker plain levels"
+    } else {
+        ""
+    };
+    let named = |level: &Level| {
+        let by_elle = level.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
+        format!("{} ({}{by_elle})", level.spoken(), level.code())
+    };
+    let held: Vec<String> = held.iter().map(named).collect();
+    if held.is_empty() {
+        return None;
+    }
     let (history, violation) = (&example.history, &example.violation);
-    let by_elle = plain.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
     let of_sessions = violation.edges.iter().filter(|edge| edge.relation == Relation::SessionOrder);
     let ordered = of_sessions.filter(|edge| !edge.from.is_initial()).flat_map(|edge| [edge.from, edge.to]);
     let mut by_session: BTreeMap<SessionId, BTreeSet<TransactionId>> = BTreeMap::new();
@@ -196,12 +208,8 @@ pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<St
         true => String::new(),
         false => format!(" The argument uses the order {}.", needed.join(", and ")),
     };
-    Some(format!(
-        "Session order makes the difference: {} ({}{by_elle}), for which sessions count for nothing, allows these \
-         operations.{needed}",
-        plain.spoken(),
-        plain.code()
-    ))
+    let held = held.join(" and ");
+    Some(format!("Session order makes the difference: without it, these operations satisfy {held}{weaker}.{needed}"))
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
