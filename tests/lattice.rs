@@ -351,6 +351,22 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
     }
 }
 
+/// What violates only a level that was decided for the sake of its plain form is neither listed nor counted, and two reads of one
+/// key are listed once, whichever of several transactions wrote their values.
+#[test]
+fn what_was_not_asked_for_is_not_counted_and_two_reads_are_listed_once() {
+    let (plain_si, plain_ra) = (Level::PlainSnapshotIsolation, Level::PlainReadAtomic);
+    let cycle = "a: [r y 0, w z 6]\nb: [w z 8, w y 9] [r z 6]\n";
+    let twice = "s0: [w y 1]\ns1: [r y 1, r y 0] [w y 1]\n";
+    for (text, levels, n) in
+        [(cycle, [plain_si, Level::PrefixConsistency], 0), (twice, [plain_ra, Level::ReadAtomic], 1)]
+    {
+        let findings = ask(&common::history(text), &levels).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+        assert_eq!(findings.patterns.values().sum::<u64>(), n, "{:?}", findings.patterns);
+        assert_eq!(findings.violations.len() as u64, n);
+    }
+}
+
 /// Two readers show the order of `y`, and one of them is named.
 #[test]
 fn equal_lists_show_what_is_violated_without_sessions() {

@@ -98,7 +98,12 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     let shown = others.fold(LevelSet::default(), |shown, violation| shown.union(violation.levels));
     findings.violations.retain(|Violation { id, levels, .. }| {
         let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
-        asked.iter().any(|level| levels.contains(*level)) && (!is_about(id.pattern) || asked.iter().any(matters))
+        let is_named = asked.iter().any(|level| levels.contains(*level));
+        if !is_named && let Some(count) = findings.patterns.get_mut(&id.pattern) {
+            // It was looked for and counted only because it violates a level that was not asked for.
+            *count = count.saturating_sub(1);
+        }
+        is_named && (!is_about(id.pattern) || asked.iter().any(matters))
     });
     for Violation { id, levels, .. } in &mut findings.violations {
         if is_about(id.pattern) && !levels.iter().any(|level| is_of(id.pattern, level)) {
@@ -258,7 +263,11 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
 /// key, their writers and what else it takes may differ.
 fn instance_of(violation: &Violation) -> (Option<KeyId>, Vec<TransactionId>, Vec<OperationId>) {
     if violation.id.pattern.row().shows == Shows::Reads {
-        let pair = violation.edges.iter().take(2).filter_map(|edge| edge.to_operation).collect();
+        // Where several transactions may have written what was read, the proof names the reads.
+        let pair: Vec<OperationId> = match violation.edges.as_slice() {
+            [] => violation.proof.reads(),
+            edges => edges.iter().take(2).filter_map(|edge| edge.to_operation).collect(),
+        };
         return (violation.key, Vec::new(), pair);
     }
     let seen = violation.edges.iter().filter_map(|edge| match edge.because {
