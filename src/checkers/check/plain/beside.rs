@@ -84,10 +84,16 @@ fn add_arguments(beside: &Beside, options: &Options, control: &Control, findings
     leave_out(&beside.not_asked, &options.levels, findings);
 }
 
-/// Leaves out levels that were decided only for the sake of plain ones. A pattern that is about such a level remains where a
-/// plain level has it, too; at stronger levels that were asked for, and that nothing else shows, it is a cycle like others.
+/// Leaves out levels that were decided only for the sake of plain ones. What violates them is listed like anything else that
+/// violates a level that was not asked for: as long as one is violated that was. Of a pattern that is about a level shown only
+/// if asked for, instances remain where its plain form has them, too; at stronger levels that were asked for, and that nothing
+/// else shows, they are cycles like others.
 fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     findings.levels.retain(|result| !not_asked.contains(&result.level));
+    if !findings.levels.iter().any(|result| result.verdict == Verdict::Violated) {
+        findings.violations.retain(|violation| violation.id.pattern.is_of_reads());
+        findings.patterns.retain(|pattern, _| pattern.is_of_reads());
+    }
     let only_if_asked = not_asked.iter().filter(|level| !level.row().usual);
     for violation in &mut findings.violations {
         violation.levels = only_if_asked.clone().fold(violation.levels, |levels, level| levels.without(*level));
@@ -98,12 +104,7 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     let shown = others.fold(LevelSet::default(), |shown, violation| shown.union(violation.levels));
     findings.violations.retain(|Violation { id, levels, .. }| {
         let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
-        let is_named = asked.iter().any(|level| levels.contains(*level));
-        if !is_named && let Some(count) = findings.patterns.get_mut(&id.pattern) {
-            // It was looked for and counted only because it violates a level that was not asked for.
-            *count = count.saturating_sub(1);
-        }
-        is_named && (!is_about(id.pattern) || asked.iter().any(matters))
+        levels.weakest().is_some() && (!is_about(id.pattern) || asked.iter().any(matters))
     });
     for Violation { id, levels, .. } in &mut findings.violations {
         if is_about(id.pattern) && !levels.iter().any(|level| is_of(id.pattern, level)) {
@@ -114,8 +115,7 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
     }
     findings.violations.sort_by_key(|violation| violation.id);
     let listed: BTreeSet<Pattern> = findings.violations.iter().map(|violation| violation.id.pattern).collect();
-    let is_asked = |pattern: Pattern| asked.iter().any(|level| level.implies(pattern.row().level));
-    findings.patterns.retain(|pattern, _| listed.contains(pattern) || is_asked(*pattern) && !is_about(*pattern));
+    findings.patterns.retain(|pattern, _| listed.contains(pattern) || !is_about(*pattern));
 }
 
 /// Decides plain levels without sessions, and finds what violates them.
