@@ -21,13 +21,13 @@ pub struct Rest {
     pub(super) world: Option<Arc<History>>,
     /// Whether each transaction has one there, so that instances violate plain levels.
     pub(super) is_plain: bool,
-    /// What plain levels that were asked for beside others add to what is counted with sessions.
-    pub(super) beside: Option<Arc<Beside>>,
+    /// What plain levels that were asked for together with others add to what is counted with sessions.
+    pub(super) plain_arguments: Option<Arc<PlainArguments>>,
 }
 
 /// Arguments about plain levels to be added to the instances with sessions.
 #[derive(Clone, Debug)]
-pub(super) struct Beside {
+pub(super) struct PlainArguments {
     /// The history in which each transaction has a session of its own, if a plain level is violated.
     pub(super) alone: Option<Arc<History>>,
     /// Violations found there, by the forms of the plain levels.

@@ -4,7 +4,7 @@
 //! Transactions and operations keep their ids there, so orders and arguments found there are ones of the history itself,
 //! without an edge of session order. What is violated there is violated with sessions, too.
 
-mod beside;
+mod mixed;
 
 use super::{CheckMode, check_applicable, set_up};
 use crate::checkers::{Findings, Level, LevelResult, LevelSet, Options, Verdict};
@@ -24,7 +24,7 @@ pub(super) fn check(
 ) -> Findings {
     match options.levels.iter().all(|level| level.plain_of().is_some() || level.is_of_reads()) {
         true => Alone { history, options, control, manner }.check(resolution, observe),
-        false => beside::check(history, resolution, options, control, manner, observe),
+        false => mixed::check(history, resolution, options, control, manner, observe),
     }
 }
 
@@ -54,9 +54,9 @@ pub(super) fn count(
     options: &Options,
     control: &Control,
 ) -> Option<Findings> {
-    if let Some(beside) = findings.rest.beside.take() {
+    if let Some(arguments) = findings.rest.plain_arguments.take() {
         let findings = std::mem::take(findings);
-        return Some(beside::count(history, Arc::clone(resolution), findings, &beside, options, control));
+        return Some(mixed::count(history, Arc::clone(resolution), findings, &arguments, options, control));
     }
     findings.rest.is_plain.then(|| count_alone(std::mem::take(findings), options, control))
 }

@@ -5,7 +5,7 @@
 
 use super::super::{CheckMode, check_applicable, set_up};
 use super::named;
-use crate::checkers::rest::Beside;
+use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
     Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, Shows, Verdict, Violation, ViolationId,
     strong_patterns,
@@ -47,14 +47,19 @@ pub(super) fn check(
             known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
         }
     }
-    let mut beside =
-        Beside { alone: None, arguments: Vec::new(), plain: open, not_asked, others: findings.violations.clone() };
-    if !beside.plain.is_empty() {
-        decide(history, &mut beside, options, control, manner, &mut findings, observe);
+    let mut plain_arguments = PlainArguments {
+        alone: None,
+        arguments: Vec::new(),
+        plain: open,
+        not_asked,
+        others: findings.violations.clone(),
+    };
+    if !plain_arguments.plain.is_empty() {
+        decide(history, &mut plain_arguments, options, control, manner, &mut findings, observe);
     }
-    add_arguments(&beside, options, control, &mut findings);
+    add_arguments(&plain_arguments, options, control, &mut findings);
     if findings.can_be_counted() {
-        findings.rest.beside = Some(Arc::new(beside));
+        findings.rest.plain_arguments = Some(Arc::new(plain_arguments));
     }
     findings
 }
@@ -64,24 +69,24 @@ pub(super) fn count(
     history: &History,
     resolution: Arc<Resolution>,
     mut findings: Findings,
-    beside: &Beside,
+    plain_arguments: &PlainArguments,
     options: &Options,
     control: &Control,
 ) -> Findings {
-    findings.violations.clone_from(&beside.others);
-    let asked = options.levels.iter().chain(&beside.not_asked).filter(|level| level.plain_of().is_none());
+    findings.violations.clone_from(&plain_arguments.others);
+    let asked = options.levels.iter().chain(&plain_arguments.not_asked).filter(|level| level.plain_of().is_none());
     let asked = Options { levels: asked.copied().collect(), ..options.clone() };
     let mut findings = super::super::count(history, resolution, findings, &asked, control);
-    add_arguments(beside, options, control, &mut findings);
+    add_arguments(plain_arguments, options, control, &mut findings);
     findings
 }
 
-/// Adds what violates plain levels to what violates others, and leaves out what nobody asked for.
-fn add_arguments(beside: &Beside, options: &Options, control: &Control, findings: &mut Findings) {
-    for violation in &beside.arguments {
-        add_violation(beside, violation.clone(), options, control, findings);
+/// Adds what violates plain levels to what violates others, and leaves out what was not asked for.
+fn add_arguments(plain_arguments: &PlainArguments, options: &Options, control: &Control, findings: &mut Findings) {
+    for violation in &plain_arguments.arguments {
+        add_violation(plain_arguments, violation.clone(), options, control, findings);
     }
-    leave_out(&beside.not_asked, &options.levels, findings);
+    leave_out(&plain_arguments.not_asked, &options.levels, findings);
 }
 
 /// Leaves out levels that were decided only for the sake of plain ones. What violates them is listed like anything else that
@@ -121,14 +126,14 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
 /// Decides plain levels without sessions, and finds what violates them.
 fn decide(
     history: &History,
-    beside: &mut Beside,
+    plain_arguments: &mut PlainArguments,
     options: &Options,
     control: &Control,
     manner: CheckMode,
     findings: &mut Findings,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) {
-    let levels = beside.plain.clone();
+    let levels = plain_arguments.plain.clone();
     let mut forms: Vec<Level> = levels.iter().filter_map(|level| level.plain_of()).collect();
     // If PSI was asked for, what violates SI and SER is told as what violates PSI.
     let told_at = options.levels.iter().filter(|level| !level.row().usual && level.plain_of().is_none());
@@ -161,7 +166,7 @@ fn decide(
     }
     results.levels.iter().for_each(observe);
     findings.levels.append(&mut results.levels);
-    (beside.arguments, beside.alone) = (one_for_each(&found), Some(Arc::new(alone)));
+    (plain_arguments.arguments, plain_arguments.alone) = (one_for_each(&found), Some(Arc::new(alone)));
 }
 
 /// Whether a violated level is named by a listed violation.
@@ -182,14 +187,15 @@ fn one_for_each(found: &Findings) -> Vec<Violation> {
 
 /// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions.
 fn add_violation(
-    beside: &Beside,
+    plain_arguments: &PlainArguments,
     mut violation: Violation,
     options: &Options,
     control: &Control,
     findings: &mut Findings,
 ) {
-    let asked =
-        |violated: LevelSet| named(violated).iter().filter(|level| beside.plain.contains(level)).collect::<LevelSet>();
+    let asked = |violated: LevelSet| {
+        named(violated).iter().filter(|level| plain_arguments.plain.contains(level)).collect::<LevelSet>()
+    };
     let plain = asked(violation.levels);
     if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
         return;
@@ -198,7 +204,8 @@ fn add_violation(
     let mut is_told_alike = true;
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
-        let cycle = beside.alone.as_ref().and_then(|alone| by_cycle(alone, &violation, control).ok().flatten());
+        let cycle =
+            plain_arguments.alone.as_ref().and_then(|alone| by_cycle(alone, &violation, control).ok().flatten());
         match cycle.filter(|cycle| asked(cycle.levels) == plain) {
             Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,
