@@ -88,14 +88,14 @@ impl Explanation {
         self
     }
 
-    /// Short lines for every form of the explanation: the verdicts, what sessions have to do with them, those of the whole history where known, and the
-    /// assumptions.
+    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, what session order
+    /// has to do with them, and the assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [
             Some(self.verdicts.clone()),
-            self.sessions.clone(),
             self.whole.clone(),
+            self.sessions.clone(),
             self.contains.clone(),
             Some(assumed),
         ];
