@@ -2,7 +2,7 @@
 //!
 //! LIN is defined for lightweight transactions with times. For any other history it is undecided, whatever the weaker
 //! levels say: it implies them for lightweight transactions only. SSER is serializability in real time: if no times
-//! order anything, it is violated if SER is, since then no serial order exists, and else undecided.
+//! order anything, it is violated if SER is, since then no serial order exists, and else undecided; likewise R-SI and R-PC.
 
 use super::linearizability::objection;
 use super::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
@@ -41,29 +41,38 @@ struct Applicable<'a> {
     not_linear: Option<Cause>,
     /// The first of several shards reports what needs no check.
     tells_known: bool,
-    /// SER answers for SSER.
-    serial_is_strict: bool,
+    /// Levels that respect real time, where no times order anything: the same levels without it answer for them.
+    without_times: Vec<(Level, Level)>,
 }
 
 impl<'a> Applicable<'a> {
     /// `asked` are distinct levels. A checker reports the levels it cannot decide itself. O(operations).
     fn new(history: &History, asked: &'a [Level], checker: Checker, share: Option<Share>) -> Applicable<'a> {
-        let (linear, strict) = (Level::Linearizability, Level::StrictSerializability);
-        let is_asked = |level: Level| asked.contains(&level) && checker.decides(level);
-        let has_real_time = !(is_asked(linear) || is_asked(strict)) || has_real_time(history);
-        let not_linear = match (is_asked(linear), has_real_time) {
+        let linear = Level::Linearizability;
+        let is_asked = |level: &Level| checker.decides(*level);
+        let counts_time = |level: &Level| is_asked(level) && level.counts_real_time();
+        let has_real_time = !asked.iter().any(counts_time) || has_real_time(history);
+        let not_linear = match (asked.contains(&linear) && is_asked(&linear), has_real_time) {
             (true, true) => objection(history).map(Cause::Unsupported),
             (true, false) => Some(Cause::NoTimestamps),
             (false, _) => None,
         };
-        let serial_is_strict = is_asked(strict) && !has_real_time;
+        let without_times: Vec<(Level, Level)> = match has_real_time {
+            true => Vec::new(),
+            false => {
+                asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, l.without_real_time()?))).collect()
+            }
+        };
         let mut decided = asked.to_vec();
-        decided.retain(|&level| !(level == linear && not_linear.is_some() || level == strict && serial_is_strict));
-        if serial_is_strict && !decided.contains(&Level::Serializability) {
-            decided.push(Level::Serializability);
+        decided.retain(|level| !(*level == linear && not_linear.is_some()));
+        for (level, answer) in &without_times {
+            decided.retain(|other| other != level);
+            if !decided.contains(answer) {
+                decided.push(*answer);
+            }
         }
         let tells_known = share.is_none_or(Share::is_first);
-        Applicable { asked, decided, checker, not_linear, tells_known, serial_is_strict }
+        Applicable { asked, decided, checker, not_linear, tells_known, without_times }
     }
 
     /// What is known about LIN without any check.
@@ -82,16 +91,19 @@ impl<'a> Applicable<'a> {
     /// What a decided level says about the levels asked for.
     fn said_by(&self, result: &LevelResult) -> impl Iterator<Item = LevelResult> + use<> {
         let itself = self.asked.contains(&result.level).then(|| result.clone());
-        let strict = (self.serial_is_strict && result.level == Level::Serializability).then(|| LevelResult {
-            level: Level::StrictSerializability,
-            verdict: match result.verdict {
-                Verdict::Violated => Verdict::Violated,
-                Verdict::Satisfied(_) | Verdict::Undecided(_) => Verdict::Undecided(Cause::NoTimestamps),
-            },
-            sources: Vec::new(),
-            ..result.clone()
-        });
-        itself.into_iter().chain(strict)
+        let answers = self.without_times.iter().filter(|(_, answer)| *answer == result.level);
+        let in_time: Vec<LevelResult> = answers
+            .map(|&(level, _)| LevelResult {
+                level,
+                verdict: match result.verdict {
+                    Verdict::Violated => Verdict::Violated,
+                    Verdict::Satisfied(_) | Verdict::Undecided(_) => Verdict::Undecided(Cause::NoTimestamps),
+                },
+                sources: Vec::new(),
+                ..result.clone()
+            })
+            .collect();
+        itself.into_iter().chain(in_time)
     }
 
     /// Findings about the decided levels as findings about those asked for, in their order.

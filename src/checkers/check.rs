@@ -2,7 +2,7 @@
 
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
-use super::decide::{Decision, Decisions, ask, decide_all, decide_alone};
+use super::decide::{Decision, Decisions, ask, decide_all, decide_alone, implied};
 use super::evidence;
 use super::facts::Facts;
 use super::share::ShardAssignment;
@@ -10,7 +10,7 @@ use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness, cut_isolation,
-    read_consistency, strict,
+    in_real_time, read_consistency,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -327,8 +327,10 @@ impl Run<'_> {
             let (verdict, seconds) = self.verdicts[&level].clone();
             self.tell(level, verdict, seconds);
         }
-        if self.levels.contains(&Level::StrictSerializability) {
-            self.strict_serializability(&prepared, &mut decisions, &mut by_choice);
+        let asked: Vec<(Level, Level)> =
+            self.levels.iter().filter_map(|&level| Some((level, level.without_real_time()?))).collect();
+        for (level, without_times) in asked.into_iter().rev() {
+            self.in_real_time(level, without_times, &prepared, &mut decisions, &mut by_choice);
         }
         self.list(prepared, &decisions, by_choice, linear)
     }
@@ -359,30 +361,37 @@ impl Run<'_> {
 
     /// The levels left to the engines.
     fn engine_levels(&self) -> Vec<Level> {
-        let mut levels = self.levels.clone();
-        if levels.contains(&Level::StrictSerializability) {
-            levels.push(Level::Serializability);
-        }
+        let without_times = self.levels.iter().filter_map(|level| level.without_real_time());
+        let mut levels: Vec<Level> = self.levels.iter().copied().chain(without_times).collect();
         levels.retain(|level| level.row().turn.is_some());
         levels.sort_unstable();
         levels.dedup();
         levels
     }
 
-    /// SSER, from the verdict on SER if that is enough, else by its own engine. If only the ambiguous reads violate it,
-    /// it is added to the levels `by_choice`.
-    fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions, by_choice: &mut LevelSet) {
-        let level = Level::StrictSerializability;
+    /// A level that respects real time, from the verdicts of others if they are enough, else by its own engine. If only the
+    /// ambiguous reads violate it, it is added to the levels `by_choice`.
+    fn in_real_time(
+        &mut self,
+        level: Level,
+        without_times: Level,
+        prepared: &Prepared,
+        decisions: &mut Decisions,
+        by_choice: &mut LevelSet,
+    ) {
         let begin = Instant::now();
-        let serializability = self.verdicts.get(&Level::Serializability);
-        let known = serializability.and_then(|(known, _)| strict::verdict(self.history, &prepared.index, known));
+        let known = self.verdicts.get(&without_times);
+        let known = known.and_then(|(known, _)| in_real_time::verdict(self.history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
-            let decision = ask(&prepared.index, prepared.ground.as_ref(), level, self.control);
+            let decision = implied(decisions, level).map_or_else(
+                || ask(&prepared.index, prepared.ground.as_ref(), level, self.control),
+                Ok,
+            );
             let decision = decision.unwrap_or_else(Decision::Undecided);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
                 (Verdict::Satisfied(_), n) if n > 0 => {
-                    let verdict = self.strict_with_writers(prepared);
+                    let verdict = self.in_real_time_with_writers(level, prepared);
                     if verdict == Verdict::Violated {
                         by_choice.insert(level);
                     }

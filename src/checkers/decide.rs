@@ -259,7 +259,7 @@ fn wait(most: Duration, is_over: impl Fn() -> bool) {
 }
 
 /// What the other levels say about a level.
-fn implied(known: &Decisions, level: Level) -> Option<Decision> {
+pub(super) fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     let mut others = known.iter().filter(|(other, _)| **other != level);
     let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| level.implies(*other) && decision.is_violated();
     if others.clone().any(violated) {

@@ -32,10 +32,14 @@ pub enum Level {
     PlainPrefixConsistency,
     /// PC (Biswas & Enea 2019, Fig. 2d).
     PrefixConsistency,
+    /// R-PC: prefix consistency that respects real time.
+    StrongPrefixConsistency,
     /// P-SI: snapshot isolation without sessions (Adya 1999, PL-SI; Elle's snapshot-isolation).
     PlainSnapshotIsolation,
     /// SI with sessions (Biswas & Enea 2019, Fig. 2d and 2e; PolySI, section 2).
     SnapshotIsolation,
+    /// R-SI: strong snapshot isolation, SI that respects real time (Daudjee & Salem 2006).
+    StrongSnapshotIsolation,
     /// P-SER: serializability without sessions (Adya 1999, PL-3; Papadimitriou 1979).
     PlainSerializability,
     /// SER (Biswas & Enea 2019, Fig. 2f).
@@ -146,7 +150,7 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 17] = [
+const ROWS: [LevelRow; 19] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
@@ -202,6 +206,11 @@ const ROWS: [LevelRow; 17] = [
         witness: WitnessKind::Snapshots, turn: Some(5), spreads: true, usual: true, plain_of: None,
         gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included" },
+    LevelRow { level: StrongPrefixConsistency, code: "R-PC", long_name: "strong-prefix-consistency", also: &[], adya: None, elle: None,
+        implies: &[PrefixConsistency], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommit),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "as PC, and each snapshot contains all that had ended before the transaction began",
+        promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them all that had ended before it began" },
     LevelRow { level: PlainSnapshotIsolation, code: "P-SI", long_name: "plain-snapshot-isolation", also: &[], adya: Some("PL-SI"), elle: Some("snapshot-isolation"),
         implies: &[PlainPrefixConsistency, PlainParallelSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommitApart),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(SnapshotIsolation),
@@ -212,6 +221,11 @@ const ROWS: [LevelRow; 17] = [
         witness: WitnessKind::Snapshots, turn: Some(4), spreads: true, usual: true, plain_of: None,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
         promise: "each transaction reads the newest versions committed before it started, those of its session included, and two writers of one key may not overlap" },
+    LevelRow { level: StrongSnapshotIsolation, code: "R-SI", long_name: "strong-snapshot-isolation", also: &[], adya: None, elle: Some("strong-snapshot-isolation"),
+        implies: &[StrongPrefixConsistency, SnapshotIsolation], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "as SI, and each snapshot contains all that had ended before the transaction began",
+        promise: "each transaction reads the newest versions committed before it started, among them all that had ended before it began, and two writers of one key may not overlap" },
     LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", also: &[], adya: Some("PL-3"), elle: Some("serializable"),
         implies: &[PlainSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: false, plain_of: Some(Serializability),
@@ -223,7 +237,7 @@ const ROWS: [LevelRow; 17] = [
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order" },
     LevelRow { level: StrictSerializability, code: "SSER", long_name: "strict-serializability", also: &[], adya: Some("PL-SS"), elle: Some("strict-serializable"),
-        implies: &[Serializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
+        implies: &[StrongSnapshotIsolation, Serializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, in an order that agrees with real time",
         promise: "the transactions ran as if one after the other, in an order that agrees with real time and with sessions" },
@@ -339,6 +353,14 @@ impl Level {
     /// Whether the engine of commit orders and axioms of visibility decides it.
     pub fn is_weak(self) -> bool {
         matches!(self.row().engine, Engine::Weak(_))
+    }
+
+    /// The same level without real time, if this one counts it and the engine of starts and commits decides it.
+    pub fn without_real_time(self) -> Option<Level> {
+        let row = self.row();
+        let is_same = |other: &&LevelRow| other.engine == row.engine && other.order == CountedOrder::Session;
+        let counts = self.is_strong() && self.counts_real_time();
+        ROWS.iter().filter(|_| counts).find(is_same).map(|other| other.level)
     }
 
     /// The level with sessions of which this is the plain form.

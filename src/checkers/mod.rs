@@ -32,7 +32,7 @@ pub mod read_consistency;
 mod refutation;
 pub(crate) mod rest;
 mod share;
-mod strict;
+mod in_real_time;
 pub mod strong;
 pub mod strong_patterns;
 mod violation;

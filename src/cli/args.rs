@@ -2,7 +2,7 @@
 
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
-use super::values::{level, seconds};
+use super::values::{Claim, claim, level, seconds};
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, Pattern, ViolationName};
 use crate::diagram::layout::LayoutStyle;
@@ -99,6 +99,7 @@ pub struct ManualArguments {
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --level SER --verdicts-only big.txt\n  \
+    isoscope check --claim \"postgresql repeatable read\" history.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope check --instances TAP-n --offset 1000 --limit 100 history.txt\n  \
     isoscope check --checker plume-tc --one-cm history.txt\n  \
@@ -121,13 +122,17 @@ pub struct ManualArguments {
     Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "claim")]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
-    /// PSI, and P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, which ignore session order; or any of their names in
-    /// `isoscope levels`
+    /// PSI; P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, which ignore session order; R-PC and R-SI, which respect real time;
+    /// or any of their names in `isoscope levels`
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
+    /// What the database promises: a product and a setting, such as "postgresql repeatable read"; `help` lists them. Its
+    /// level is checked, too, and the exit code says whether the promise is kept
+    #[arg(long, value_name = "CLAIM", value_parser = claim, conflicts_with = "shards")]
+    pub(super) claim: Option<Claim>,
     /// Checker to use: fast, or a published algorithm (see below)
     #[arg(long, value_name = "NAME", default_value_t = Checker::Fast)]
     pub(super) checker: Checker,
@@ -208,6 +213,7 @@ impl CheckArguments {
         CheckArguments {
             paths,
             level: Vec::new(),
+            claim: None,
             checker: Checker::Fast,
             one_cm: false,
             rc: None,

@@ -1,12 +1,15 @@
 //! `isoscope check`: verdicts and anomalies of histories, as text or JSON.
 
+use super::claims;
 use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, code_width, write_file};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
+use super::values::Claim;
 use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
 use crate::audit::{self, Example, Examples};
+use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
 use crate::export::pipeline::{self, Tested};
@@ -35,6 +38,12 @@ const SHOWN_IN_COMMON: usize = 20;
 const SHOWN_DOUBTS: usize = 4;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    if let Some(Claim::Help) = arguments.claim {
+        let list = claims::list(out);
+        out.text(&list);
+        return Ok(ExitCode::Satisfied);
+    }
+    anyhow::ensure!(!arguments.paths.is_empty(), "no history is given");
     if let Some(name) = &arguments.reading.format {
         input::known_format(name)?;
     }
@@ -77,6 +86,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// What the database promises, if that is claimed.
+    fn promise(&self) -> Option<&'static Promise> {
+        claims::promised(self.arguments.claim)
+    }
+
     /// Whether a file for pipelines is requested.
     fn is_for_pipelines(&self) -> bool {
         self.arguments.junit.is_some() || self.arguments.sarif.is_some()
@@ -132,11 +146,16 @@ impl Job<'_> {
             Err(error) => return self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target),
         };
         if is_page {
-            target.text(|out| head(&visible(&path.display().to_string()), &decided.checked, out));
+            target.text(|out| {
+                let promise = self.promise().map(|promise| claims::line(promise, &decided.checked.findings, out));
+                head(&visible(&path.display().to_string()), &decided.checked, out) + &promise.unwrap_or_default()
+            });
         }
         let checked = self.at_work(&control, || self.list(decided));
         self.print(path, &checked, line_width, target)?;
-        Ok(disagreements::told(path, &checked.findings, ExitCode::of(&checked.findings)))
+        let of_promise = |promise: &Promise| ExitCode::of_promise(promise.is_kept(&checked.findings.levels));
+        let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
+        Ok(disagreements::told(path, &checked.findings, code))
     }
 
     /// Runs work in the pool; a terminal shows its progress.
@@ -229,6 +248,7 @@ impl Job<'_> {
         }
         listing.tally = checked.tally.clone();
         report.listing = Some(listing);
+        report.promised = self.promise().map(|promise| claims::entry(promise, findings));
         if let (None, Some(share)) = (&report.part, self.share) {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
             report.part = Some(PartEntry::of_histories(share, levels));
@@ -302,7 +322,8 @@ pub(super) fn examine_and_check(
 /// Fails if the checker cannot do what is requested.
 fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let checker = arguments.checker;
-    for &level in &arguments.level {
+    let of_promise = claims::promised(arguments.claim).map(Promise::levels).unwrap_or_default();
+    for &level in arguments.level.iter().chain(&of_promise) {
         if !checker.decides(level) {
             let decided: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
             anyhow::bail!("the checker {checker} does not decide {level}, only {}", decided.join(", "));
@@ -337,6 +358,9 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
             levels = arguments.checker.levels();
         }
     }
+    let promise = claims::promised(arguments.claim);
+    let of_promise = promise.map(Promise::levels).unwrap_or_default();
+    levels.extend(of_promise.into_iter().filter(|level| !levels.contains(level)).collect::<Vec<Level>>());
     let max_instances = paging::causes(arguments.max_instances);
     Options { levels, max_instances, counts: !arguments.verdicts_only, share: None }
 }

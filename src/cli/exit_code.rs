@@ -27,6 +27,15 @@ impl ExitCode {
         codes.max().unwrap_or(ExitCode::Satisfied)
     }
 
+    /// That of a promise, which may be kept, broken, or neither shown.
+    pub(super) fn of_promise(is_kept: Option<bool>) -> ExitCode {
+        match is_kept {
+            Some(true) => ExitCode::Satisfied,
+            Some(false) => ExitCode::Violated,
+            None => ExitCode::Undecided,
+        }
+    }
+
     /// The exit code of the process.
     pub fn number(self) -> u8 {
         match self {

@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod claims;
 mod collect;
 mod convert;
 mod disagreements;

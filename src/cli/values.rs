@@ -1,9 +1,23 @@
 //! Values that arguments of several commands have.
 
-use crate::checkers::{Level, lattice};
+use crate::checkers::lattice::{self, Promise};
+use crate::checkers::Level;
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
     lattice::named(text)?.decided()
+}
+
+/// What is claimed of the database that a history comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Claim {
+    /// The claims that are known are asked for.
+    Help,
+    /// What a product promises.
+    Of(&'static Promise),
+}
+
+pub(super) fn claim(text: &str) -> Result<Claim, String> {
+    if text == "help" { Ok(Claim::Help) } else { Promise::named(text).map(Claim::Of) }
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

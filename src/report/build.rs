@@ -30,6 +30,7 @@ impl Report {
             patterns: counts(findings),
             published_patterns: findings.published_patterns.as_ref().map(published),
             listing: None,
+            promised: None,
             violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),

@@ -111,6 +111,9 @@ pub struct Report {
     pub part: Option<PartEntry>,
     /// A verdict per requested level, in the order requested.
     pub levels: Vec<LevelEntry>,
+    /// What the database is claimed to promise, and whether the verdicts show that it is kept; none if nothing is claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised: Option<PromiseEntry>,
     /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
     pub patterns: Counts,
     /// The same by the rule of Plume's published program, if requested; the letters that occur.
@@ -142,6 +145,23 @@ impl Report {
         }
         Ok(rules)
     }
+}
+
+/// What a setting of a product is claimed to promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromiseEntry {
+    /// The product.
+    pub product: String,
+    /// The setting.
+    pub setting: String,
+    /// The code of the level it promises, which need not be among those that are decided.
+    pub level: String,
+    /// What else to know about the promise.
+    pub note: String,
+    /// Whether the promise is kept; null if the verdicts show neither.
+    pub kept: Option<bool>,
+    /// The strongest levels found satisfied.
+    pub holds: Vec<String>,
 }
 
 /// Figures that also show whether a report belongs to a history.

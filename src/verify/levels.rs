@@ -35,7 +35,6 @@ pub(super) enum Strength {
     Parallel,
     Snapshot,
     Serial,
-    Strict,
 }
 
 impl Strength {
@@ -69,7 +68,7 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 17] = [
+pub(super) const ROWS: [Row; 19] = [
     Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RC"), is_lightweight: false },
     Row { code: "RC", implies: &["P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
@@ -81,12 +80,14 @@ pub(super) const ROWS: [Row; 17] = [
     Row { code: "PSI", implies: &["TCC", "P-PSI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-PC", implies: &["P-TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: Some("PC"), is_lightweight: false },
     Row { code: "PC", implies: &["TCC", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "R-PC", implies: &["PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
     Row { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: Some("SI"), is_lightweight: false },
     Row { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "R-SI", implies: &["R-PC", "SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
     Row { code: "P-SER", implies: &["P-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: Some("SER"), is_lightweight: false },
     Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "SSER", implies: &["SER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
-    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Strict), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: true },
+    Row { code: "SSER", implies: &["R-SI", "SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
+    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.

@@ -367,18 +367,26 @@ impl Store<'_> {
     }
 }
 
-/// No transaction comes after one that began later than it ended; the initial state has no time. O(transactions).
-pub(super) fn in_real_time(history: &History, initial: &Initial, order: &[TransactionId]) -> Result<(), Flaw> {
+/// No transaction commits after one has started that began later than it ended; the initial state has no time. O(steps).
+pub(super) fn in_real_time(
+    history: &History,
+    initial: &Initial,
+    steps: impl Iterator<Item = Step>,
+) -> Result<(), Flaw> {
     let mut latest_start: Option<i64> = None;
-    for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
-        let Some(interval) = history.interval(t) else { continue };
+    for step in steps {
+        let (Step::Start(t) | Step::Commit(t)) = step;
+        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
         // One of unknown outcome may have committed at any later time.
         let ended = history.outcome(t) != Outcome::Unknown;
-        if ended && latest_start.is_some_and(|start| interval.end < start) {
-            let name = history.transaction_name(t);
-            return Err(format!("{name} ended before one that stands before it began").into());
+        match step {
+            Step::Start(_) => latest_start = latest_start.max(Some(interval.start)),
+            Step::Commit(_) if ended && latest_start.is_some_and(|start| interval.end < start) => {
+                let name = history.transaction_name(t);
+                return Err(format!("{name} had ended before another one began that starts earlier in the order").into());
+            }
+            Step::Commit(_) => {}
         }
-        latest_start = latest_start.max(Some(interval.start));
     }
     Ok(())
 }

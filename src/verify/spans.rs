@@ -35,10 +35,13 @@ const START_TO_COMMIT: Span = (Event::Start, Event::Commit, 1);
 impl Argument<'_> {
     /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
     /// them, so one pass in order suffices.
-    pub(super) fn spans(&self, strength: Strength) -> Vec<Result<Span, String>> {
+    pub(super) fn spans(&self, strength: Strength, in_real_time: bool) -> Vec<Result<Span, String>> {
         let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
         for edge in &self.violation.edges {
-            let span = self.span(edge, strength, &spans);
+            let span = match edge.kind == "RT" && !in_real_time {
+                true => Err("real time does not count at this level".to_owned()),
+                false => self.span(edge, strength, &spans),
+            };
             spans.push(span);
         }
         spans
@@ -52,7 +55,6 @@ impl Argument<'_> {
         // Two writers of a key: at SI the second starts after the first has committed.
         let version_order = if strength == Strength::Prefix { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
         match &edge.reason {
-            ReasonEntry::SessionOrder if edge.kind == "RT" => needs(Strength::Strict).map(|()| COMMIT_TO_START),
             ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
             ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
             ReasonEntry::Path { through } => {

@@ -127,12 +127,16 @@ impl Stage<'_> {
                 if row.is_lightweight {
                     linear::comparisons_fit(history, order, initial)?;
                 }
-                if row.in_real_time { replay::in_real_time(history, initial, order) } else { Ok(()) }
+                let steps = order.iter().flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
+                if row.in_real_time { replay::in_real_time(history, initial, steps) } else { Ok(()) }
             }
-            (Replay::Snapshots { apart }, Witness::Steps(steps)) => match replay::serial_order(steps) {
-                Some(order) => self.one_by_one(&order),
-                None => replay::with_snapshots(history, initial, steps, (apart, extent), control),
-            },
+            (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
+                match replay::serial_order(steps) {
+                    Some(order) => self.one_by_one(&order)?,
+                    None => replay::with_snapshots(history, initial, steps, (apart, extent), control)?,
+                }
+                if row.in_real_time { replay::in_real_time(history, initial, steps.iter().copied()) } else { Ok(()) }
+            }
             (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {

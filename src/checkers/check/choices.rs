@@ -153,13 +153,13 @@ impl Run<'_> {
         }
     }
 
-    /// SSER if reads have several possible writers.
-    pub(super) fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
+    /// A level that respects real time if reads have several possible writers.
+    pub(super) fn in_real_time_with_writers(&self, level: Level, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let (effort, patience) = self.manner.search_limits();
         let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
-        match chooser.ask_engine(Level::StrictSerializability, effort) {
-            Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(Level::StrictSerializability)),
+        match chooser.ask_engine(level, effort) {
+            Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(level)),
             Ok(Found::Violated(_)) => Verdict::Violated,
             Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),

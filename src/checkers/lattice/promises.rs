@@ -1,5 +1,8 @@
 //! What products promise, as levels: a claim to check a recording against, not a finding about the product.
 
+use super::{LatticeLevel, level, levels};
+use crate::checkers::{Level, LevelResult, Verdict};
+
 /// A setting of a product, and the level it promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
@@ -34,6 +37,58 @@ impl Promise {
     /// "postgresql repeatable read", as typed after `--claim`.
     pub fn name(&self) -> String {
         format!("{} {}", self.product, self.setting)
+    }
+
+    /// The promise with a name, in any case and with any spaces.
+    ///
+    /// # Errors
+    /// One line that says what is known, or that nothing is promised.
+    pub fn named(text: &str) -> Result<&'static Promise, String> {
+        let wanted = text.split_whitespace().collect::<Vec<&str>>().join(" ").to_lowercase();
+        let Some(found) = PROMISES.iter().find(|promise| promise.name() == wanted) else {
+            let product = wanted.split(' ').next().unwrap_or_default();
+            let settings: Vec<String> =
+                PROMISES.iter().filter(|promise| promise.product == product).map(Promise::name).collect();
+            return Err(match settings.is_empty() {
+                true => format!("nothing is known of `{text}`; `--claim help` lists products and settings"),
+                false => format!("nothing is known of `{text}`, but of {}", settings.join(", ")),
+            });
+        };
+        match found.claim {
+            Claim::Level(_) => Ok(found),
+            Claim::Nothing => Err(format!("{wanted} promises no level")),
+        }
+    }
+
+    /// The levels whose verdicts tell whether it is kept: its own, or where that is not decided the strongest decided ones
+    /// that it implies and the weakest decided ones that imply it.
+    pub fn levels(&self) -> Vec<Level> {
+        let Some(promised) = self.level().and_then(level) else { return Vec::new() };
+        if let Some(level) = promised.decided {
+            return vec![level];
+        }
+        let decided = |is_meant: &dyn Fn(&LatticeLevel) -> bool| -> Vec<Level> {
+            levels().iter().filter(|other| is_meant(other)).filter_map(|other| other.decided).collect()
+        };
+        let (weaker, stronger) = (decided(&|other| promised.implies(other)), decided(&|other| other.implies(promised)));
+        let strongest = |level: &Level| !weaker.iter().any(|other| other != level && other.implies(*level));
+        let weakest = |level: &Level| !stronger.iter().any(|other| other != level && level.implies(*other));
+        let strongest = weaker.iter().copied().filter(strongest);
+        strongest.chain(stronger.iter().copied().filter(weakest)).collect()
+    }
+
+    /// Whether verdicts show that it is kept, or broken; `None` if they show neither.
+    pub fn is_kept(&self, verdicts: &[LevelResult]) -> Option<bool> {
+        let promised = self.level().and_then(level)?;
+        let is_shown = |result: &LevelResult| {
+            let decided = level(result.level.code())?;
+            match result.verdict {
+                Verdict::Violated if promised.implies(decided) => Some(false),
+                Verdict::Satisfied(_) if decided.implies(promised) => Some(true),
+                _ => None,
+            }
+        };
+        verdicts.iter().find_map(is_shown)
     }
 }
 

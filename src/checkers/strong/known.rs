@@ -213,12 +213,12 @@ impl<'a> Known<'a> {
         if !self.events.in_real_time() {
             return Ok(());
         }
-        let chain = TimeChain::new(self.index);
+        let (chain, events) = (TimeChain::new(self.index), self.events);
         let first = self.n_vertices as Vertex;
         self.n_vertices += chain.ends.len();
         self.base.extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
-        self.base.extend(chain.ended.iter().map(|&(t, at)| (t, first + at)));
-        self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, t)));
+        self.base.extend(chain.ended.iter().map(|&(t, at)| (events.commit(t), first + at)));
+        self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, events.start(t))));
         Ok(())
     }
 

@@ -5,10 +5,13 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let mut cycles = [Pattern::RealTimeCycle, Pattern::SERCycle].into_iter();
     let parallel = weakest.is_of_dependencies();
-    let otherwise = if parallel { Pattern::PSICycle } else { Pattern::SICycle };
-    let general = cycles.find(|general| weakest.implies(general.row().level)).unwrap_or(otherwise);
+    let general = match weakest {
+        _ if weakest.counts_real_time() => Pattern::RealTimeCycle,
+        _ if weakest.is_serial() => Pattern::SERCycle,
+        _ if parallel => Pattern::PSICycle,
+        _ => Pattern::SICycle,
+    };
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let is_named = |pattern: Pattern| match pattern {
         Pattern::LongFork => is_long_fork(edges, cycle),

@@ -195,6 +195,11 @@ fn has_divergence(index: &Index) -> bool {
     updates.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
 }
 
+/// The strong levels up to one, weakest first: usual ones, and the others where that one is none itself.
+fn candidates(level: Level) -> impl Iterator<Item = Level> {
+    strong(LevelSet::downward([level])).filter(move |weaker| weaker.row().usual || !level.row().usual)
+}
+
 /// A level, and the argument that it is violated.
 type Proved = Option<(Level, Vec<Edge>, Proof)>;
 
@@ -206,7 +211,7 @@ fn prove_weakest(
     skip_known: bool,
     control: &Control,
 ) -> Result<Proved, Interrupt> {
-    for candidate in strong(LevelSet::downward([level])) {
+    for candidate in candidates(level) {
         if matches!(decide(small, candidate, control)?, StrongDecision::Violated { .. }) {
             if skip_known && candidate.is_strong_on_conflicts() && has_divergence(small) {
                 return Ok(None);
@@ -223,7 +228,7 @@ fn prove_weakest(
 /// search for a tree.
 fn prove_hard(history: &History, small: &Index, level: Level, control: &Control) -> Result<Proved, Interrupt> {
     let limits = derivation::Limits { case_steps: 2_000_000, ..derivation::Limits::default() };
-    for candidate in strong(LevelSet::downward([level])) {
+    for candidate in candidates(level) {
         if let Some((edges, proof)) = derivation::prove(history, small, candidate, limits, control)? {
             return Ok(Some((candidate, edges, proof)));
         }

@@ -1,0 +1,65 @@
+//! What products promise: the list, and whether a history keeps a promise.
+
+use super::ExitCode;
+use super::output::{Output, Paint};
+use super::values::Claim;
+use crate::checkers::lattice::{PROMISES, Promise};
+use crate::checkers::{Findings, Level, Verdict};
+use crate::report::PromiseEntry;
+
+/// The promise that is claimed, if one is.
+pub(super) fn promised(claim: Option<Claim>) -> Option<&'static Promise> {
+    match claim? {
+        Claim::Of(promise) => Some(promise),
+        Claim::Help => None,
+    }
+}
+
+/// All that is known, a line each.
+pub(super) fn list(out: &Output) -> String {
+    let width = PROMISES.iter().map(|promise| promise.name().len()).max().unwrap_or(0);
+    let line = |promise: &Promise| {
+        let level = promise.level().unwrap_or("-");
+        format!("  {:width$}  {level:6}  {}\n", promise.name(), out.paint(Paint::Faint, promise.note))
+    };
+    let lines: String = PROMISES.iter().map(line).collect();
+    format!("{lines}\n`isoscope levels R-SI` says what a level is; a claim is the vendor's, not a finding about the product\n")
+}
+
+/// The satisfied levels that no other satisfied one implies.
+fn strongest_satisfied(findings: &Findings) -> Vec<Level> {
+    let satisfied = || findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
+    let is_strongest =
+        |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
+    satisfied().map(|result| result.level).filter(is_strongest).collect()
+}
+
+/// "Promised: R-SI by postgresql repeatable read (on one node): violated; the strongest levels that hold: TCC".
+pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> String {
+    let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
+    let (paint, word) = match ExitCode::of_promise(promise.is_kept(&findings.levels)) {
+        ExitCode::Satisfied => (Paint::Good, "satisfied"),
+        ExitCode::Violated => (Paint::Bad, "violated"),
+        _ => (Paint::Open, "undecided"),
+    };
+    let holds: Vec<&str> = strongest_satisfied(findings).into_iter().map(Level::code).collect();
+    let holds = match holds[..] {
+        [] => "no level that was checked holds".to_owned(),
+        [one] => format!("the strongest level that holds is {one}"),
+        _ => format!("the strongest levels that hold are {}", holds.join(", ")),
+    };
+    let level = promise.level().unwrap_or_default();
+    format!("\nPromised: {level} by {}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
+}
+
+/// The same as data.
+pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
+    PromiseEntry {
+        product: promise.product.to_owned(),
+        setting: promise.setting.to_owned(),
+        level: promise.level().unwrap_or_default().to_owned(),
+        note: promise.note.to_owned(),
+        kept: promise.is_kept(&findings.levels),
+        holds: strongest_satisfied(findings).into_iter().map(|level| level.code().to_owned()).collect(),
+    }
+}
