@@ -1205,3 +1205,46 @@ fn plain_levels_are_asked_for_again_by_what_check_prints() {
     let exported = isoscope(["export".as_ref(), path.as_os_str()].into_iter().chain(levels).chain(written));
     assert_eq!(code(&exported), 0, "{}", stderr(&exported));
 }
+
+/// Two transactions miss each other's writes: snapshot isolation holds, serializability does not.
+const SKEW: &str = "a: [r x 0, w y 1]\nb: [r y 0, w x 1]\n";
+
+#[test]
+fn the_exit_code_says_whether_a_promise_is_kept() {
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", SKEW);
+    let claimed = |claim: &str| check(&skew, &["--claim", claim]);
+    for (claim, expected, line) in [
+        ("mongodb transaction causal session", 0, "Promised: SI by mongodb transaction causal session"),
+        ("CockroachDB  follower reads", 1, "Promised: P-SER by cockroachdb follower reads"),
+        // Not decided themselves; prefix consistency implies them, and read committed is all that they imply.
+        ("cockroachdb read committed", 0, "Promised: P-MSR by cockroachdb read committed"),
+        // Without times nothing is known of real time.
+        ("postgresql repeatable read", 3, "Promised: R-SI by postgresql repeatable read (on one node): undecided"),
+    ] {
+        let output = claimed(claim);
+        assert_eq!(code(&output), expected, "{claim}");
+        assert!(stdout(&output).contains(line), "{}", stdout(&output));
+    }
+    let report = &reports(&check(&skew, &["--claim", "galera repeatable read", "--json"]))[0];
+    let promised = &report["promised"];
+    assert_eq!((&promised["level"], &promised["kept"]), (&"P-SI".into(), &true.into()));
+    assert_eq!(promised["holds"], serde_json::json!(["SI"]));
+}
+
+#[test]
+fn claims_are_listed_and_unknown_ones_are_refused() {
+    let help = isoscope(["check", "--claim", "help"]);
+    assert_eq!(code(&help), 0);
+    assert!(stdout(&help).contains("postgresql repeatable read"), "{}", stdout(&help));
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", SKEW);
+    for (claim, said) in [
+        ("postgresql", "but of postgresql read committed"),
+        ("oracle serializable", "`--claim help` lists"),
+        ("redis replicas", "redis replicas promises no level"),
+    ] {
+        assert_unusable(&check(&skew, &["--claim", claim]), &[said]);
+    }
+    assert_unusable(&isoscope(["check", "--claim", "sqlite serializable"]), &["no history is given"]);
+}

@@ -59,9 +59,7 @@ impl<'a> Applicable<'a> {
         };
         let without_times: Vec<(Level, Level)> = match has_real_time {
             true => Vec::new(),
-            false => {
-                asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, l.without_real_time()?))).collect()
-            }
+            false => asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, l.without_real_time()?))).collect(),
         };
         let mut decided = asked.to_vec();
         decided.retain(|level| !(*level == linear && not_linear.is_some()));

@@ -383,10 +383,8 @@ impl Run<'_> {
         let known = self.verdicts.get(&without_times);
         let known = known.and_then(|(known, _)| in_real_time::verdict(self.history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
-            let decision = implied(decisions, level).map_or_else(
-                || ask(&prepared.index, prepared.ground.as_ref(), level, self.control),
-                Ok,
-            );
+            let decision = implied(decisions, level)
+                .map_or_else(|| ask(&prepared.index, prepared.ground.as_ref(), level, self.control), Ok);
             let decision = decision.unwrap_or_else(Decision::Undecided);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.

@@ -38,7 +38,9 @@ fn respects_real_time(history: &History, events: impl Iterator<Item = Event>) ->
             Event::Start(t) => latest_start = history.interval(t).map_or(latest_start, |i| latest_start.max(i.start)),
             // A transaction of unknown outcome may have committed at any later time.
             Event::Commit(t) if history.outcome(t) == Outcome::Unknown => {}
-            Event::Commit(t) if history.interval(t).is_some_and(|interval| interval.end < latest_start) => return false,
+            Event::Commit(t) if history.interval(t).is_some_and(|interval| interval.end < latest_start) => {
+                return false;
+            }
             Event::Commit(_) => {}
         }
     }

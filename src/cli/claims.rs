@@ -23,14 +23,15 @@ pub(super) fn list(out: &Output) -> String {
         format!("  {:width$}  {level:6}  {}\n", promise.name(), out.paint(Paint::Faint, promise.note))
     };
     let lines: String = PROMISES.iter().map(line).collect();
-    format!("{lines}\n`isoscope levels R-SI` says what a level is; a claim is the vendor's, not a finding about the product\n")
+    format!(
+        "{lines}\n`isoscope levels R-SI` says what a level is; a claim is the vendor's, not a finding about the product\n"
+    )
 }
 
 /// The satisfied levels that no other satisfied one implies.
 fn strongest_satisfied(findings: &Findings) -> Vec<Level> {
     let satisfied = || findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
-    let is_strongest =
-        |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
+    let is_strongest = |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
     satisfied().map(|result| result.level).filter(is_strongest).collect()
 }
 

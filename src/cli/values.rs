@@ -1,7 +1,7 @@
 //! Values that arguments of several commands have.
 
-use crate::checkers::lattice::{self, Promise};
 use crate::checkers::Level;
+use crate::checkers::lattice::{self, Promise};
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
     lattice::named(text)?.decided()

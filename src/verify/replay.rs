@@ -383,7 +383,9 @@ pub(super) fn in_real_time(
             Step::Start(_) => latest_start = latest_start.max(Some(interval.start)),
             Step::Commit(_) if ended && latest_start.is_some_and(|start| interval.end < start) => {
                 let name = history.transaction_name(t);
-                return Err(format!("{name} had ended before another one began that starts earlier in the order").into());
+                return Err(
+                    format!("{name} had ended before another one began that starts earlier in the order").into()
+                );
             }
             Step::Commit(_) => {}
         }
