@@ -5,8 +5,7 @@ mod window;
 
 use egui_kittest::kittest::Queryable as _;
 use isoscope::app::picture::{Picture, Scope};
-use isoscope::app::playback::Stage;
-use isoscope::app::state::{Attention, Page};
+use isoscope::app::state::{Attention, Page, Stage};
 use isoscope::counterexample::LayerKind;
 use isoscope::counterexample::replay::Expected;
 use isoscope::diagram::Emphasis;

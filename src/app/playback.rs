@@ -3,21 +3,9 @@
 use super::App;
 use super::picture::{self, Picture, Scope, Shows};
 use super::state::Document;
-use super::vocabulary::{Attention, Page};
+use super::vocabulary::{Attention, Page, Stage};
 use crate::counterexample::edges_to_draw;
 use std::collections::BTreeSet;
-
-/// The stage of an argument that is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
-    /// The whole argument.
-    #[default]
-    Argument,
-    /// The layers up to this one.
-    Layer(usize),
-    /// This case of its tree.
-    Case(usize),
-}
 
 /// How long something with this many letters is shown, in seconds.
 pub fn reading_time(letters: usize) -> f64 {

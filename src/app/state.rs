@@ -16,17 +16,15 @@ use super::nav_history::Places;
 use super::notes::Notes;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
-use super::playback::Stage;
 use super::project::RestoreTarget;
 use super::replaying::RunView;
 use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
-pub use super::vocabulary::{Attention, Banner, Focus, Page, Phase, RawLines, Source};
+pub use super::vocabulary::{Attention, Banner, Focus, Page, Phase, RawLines, Source, Stage};
 use super::what_if::WhatIf;
-use super::witness_view::Rows;
+use super::witness_view::OrderView;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
-use crate::counterexample::replay::Replay;
 use crate::export::{ExportKind, Overrides};
 use crate::health::Health;
 use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
@@ -50,25 +48,6 @@ pub struct Browser {
     pub listing: Option<Arc<Listing>>,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
-}
-
-/// The witness order that can be stepped through.
-#[derive(Clone, Debug)]
-pub struct OrderView {
-    /// The satisfied level.
-    pub level: Level,
-    /// The run, once it is made.
-    pub replay: Option<Arc<Replay>>,
-    /// Why there is none.
-    pub none: Option<&'static str>,
-    /// The selected step.
-    pub step: usize,
-    /// Bring the selected step into view in the next frame.
-    pub scroll: bool,
-    /// The step whose operations were requested.
-    pub asked: Option<usize>,
-    /// What the order says about the operations of that step, once known.
-    pub rows: Option<Rows>,
 }
 
 /// The key page.

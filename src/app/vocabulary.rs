@@ -1,5 +1,5 @@
-//! What the parts of the window talk about: sources, pages, and what has attention or focus. It imports nothing of the
-//! window.
+//! What the parts of the window talk about: sources, pages, what of an argument is shown, and what has attention or focus.
+//! It imports nothing of the window.
 
 use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
@@ -91,6 +91,18 @@ pub enum Focus {
     Hover(Attention),
     /// Clicked: stays until released.
     Pin(Option<Attention>),
+}
+
+/// The stage of an argument that is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The whole argument.
+    #[default]
+    Argument,
+    /// The layers up to this one.
+    Layer(usize),
+    /// This case of its tree.
+    Case(usize),
 }
 
 /// A message that stays until it is dismissed.

@@ -1,7 +1,6 @@
 //! Showing the order that explains every read at a satisfied level.
 
 use super::App;
-use super::state::OrderView;
 use super::tasks::{Failure, Task};
 use super::vocabulary::Page;
 use crate::checkers::{Level, Verdict, Witness};
@@ -13,6 +12,25 @@ use std::sync::Arc;
 
 /// What an order says about the operations of a step, in program order.
 pub type Rows = Arc<Vec<(OperationId, Told)>>;
+
+/// The witness order that can be stepped through.
+#[derive(Clone, Debug)]
+pub struct OrderView {
+    /// The satisfied level.
+    pub level: Level,
+    /// The run, once it is made.
+    pub replay: Option<Arc<Replay>>,
+    /// Why there is none.
+    pub none: Option<&'static str>,
+    /// The selected step.
+    pub step: usize,
+    /// Bring the selected step into view in the next frame.
+    pub scroll: bool,
+    /// The step whose operations were requested.
+    pub asked: Option<usize>,
+    /// What the order says about the operations of that step, once known.
+    pub rows: Option<Rows>,
+}
 
 /// Up to this many operations are handled at once.
 const FEW: usize = 200;

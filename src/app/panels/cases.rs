@@ -2,10 +2,9 @@
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{Picture, Scope};
-use crate::app::playback::Stage;
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
-use crate::app::vocabulary::{Attention, Focus};
+use crate::app::vocabulary::{Attention, Focus, Stage};
 use crate::counterexample::{CaseNode, CaseTree};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2};
 

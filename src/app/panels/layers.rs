@@ -2,9 +2,9 @@
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
-use crate::app::playback::Stage;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
+use crate::app::vocabulary::Stage;
 use crate::counterexample::Layer;
 use egui::{Button, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 

@@ -2,9 +2,10 @@
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, OrderView};
+use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::vocabulary::Page;
+use crate::app::witness_view::OrderView;
 use crate::checkers::{Level, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
 use crate::history::{History, KeyId, OperationId};
