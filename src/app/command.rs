@@ -485,10 +485,10 @@ pub enum Request {
     ArrangeBrowser(super::listing::Wanted),
     /// Compare this history of the folder with another one.
     Compare(usize),
-    /// Move the selection in the palette, or run the selected entry.
-    PaletteKey(super::palette::Move),
-    /// Run the entry at this index of the palette.
-    PaletteChoose(usize),
+    /// Move the selection in the palette down by so many entries, or up.
+    PaletteMove(isize),
+    /// Run the entry at this index of the palette, or the selected one.
+    PaletteChoose(Option<usize>),
     /// Go to a step of the order shown.
     GoToStep(usize),
     /// Show this operation of the whole history: its raw line.

@@ -7,7 +7,7 @@ use super::command::{Command, Request, Requests};
 use super::dialogs::{self, Purpose};
 use super::exporting::{self, EXPORT};
 use super::load::LOAD;
-use super::palette::{FIND, Move};
+use super::palette::FIND;
 use super::paths::LOOK;
 use super::picture::{DRAW, LayoutKind};
 use super::replaying::REPLAY;
@@ -146,13 +146,12 @@ impl App {
                 }
             }
             Request::PaletteText(text) => self.search(text),
-            Request::PaletteKey(Move::Choose) => self.choose_found(ctx, None),
-            Request::PaletteKey(step) => {
+            Request::PaletteMove(step) => {
                 if let Some(palette) = &mut self.state.palette {
-                    palette.move_by(if step == Move::Up { -1 } else { 1 });
+                    palette.move_by(step);
                 }
             }
-            Request::PaletteChoose(place) => self.choose_found(ctx, Some(place)),
+            Request::PaletteChoose(place) => self.choose_found(ctx, place),
             Request::GoToStep(step) => self.go_to_step(step, false),
             Request::ShowOperation(operation) => self.handle_operation(operation),
             Request::OpenFinding(place) => {

@@ -54,17 +54,6 @@ impl Found {
     }
 }
 
-/// A key pressed in the palette.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
-    /// The one above.
-    Up,
-    /// The one below.
-    Down,
-    /// Run the selected entry.
-    Choose,
-}
-
 /// The open palette.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {

@@ -1,7 +1,7 @@
 //! The palette: type, select, Enter.
 
 use crate::app::command::{Command, Request, Requests};
-use crate::app::palette::{Move, Palette as Open};
+use crate::app::palette::Palette as Open;
 use crate::app::style::{self, Palette, ROW};
 use egui::{
     Align2, CornerRadius, FontId, Id, Key, Modal, Modifiers, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, WidgetType,
@@ -10,9 +10,13 @@ use egui::{
 
 /// Draws the palette over the window.
 pub fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
-    for (key, step) in [(Key::ArrowDown, Move::Down), (Key::ArrowUp, Move::Up), (Key::Enter, Move::Choose)] {
+    for (key, request) in [
+        (Key::ArrowDown, Request::PaletteMove(1)),
+        (Key::ArrowUp, Request::PaletteMove(-1)),
+        (Key::Enter, Request::PaletteChoose(None)),
+    ] {
         if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
-            requests.push(Request::PaletteKey(step));
+            requests.push(request);
         }
     }
     let size = ui.ctx().content_rect().size();
@@ -74,6 +78,6 @@ fn line_ui(ui: &mut Ui, open: &Open, place: usize, requests: &mut Requests) {
     let at = area.right_center() - vec2(galley.size().x + 10.0, galley.size().y / 2.0);
     ui.painter().galley(at, galley, palette.weak);
     if response.clicked() {
-        requests.push(Request::PaletteChoose(place));
+        requests.push(Request::PaletteChoose(Some(place)));
     }
 }
