@@ -1,16 +1,10 @@
-//! Writing files off the frame, one after another, each whole or not at all. On quitting, the window waits for files
-//! still to be written.
+//! Writing files off the frame, one after another, each whole or not at all.
 
 use super::App;
-use super::exporting::EXPORT;
 use crate::files;
 use crate::jobs::Queue;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long quitting waits for exports, which may have much to draw first.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The result of writing a file, for the user: whether it is bad, and the message. Some files have no message.
 pub type Said = Option<(bool, String)>;
@@ -56,22 +50,6 @@ impl App {
                 Err(text) => self.state.tell(true, format!("A file could not be written: {text}")),
             }
         }
-    }
-
-    /// Waits for everything that is being written: the window is about to close.
-    pub(super) fn finish_writing(&mut self) {
-        let started = Instant::now();
-        while self.tasks.has(&EXPORT) && started.elapsed() < PATIENCE {
-            self.poll_only(&EXPORT);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        self.files.finish();
-    }
-}
-
-impl Drop for App {
-    fn drop(&mut self) {
-        self.finish_writing();
     }
 }
 

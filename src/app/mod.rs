@@ -68,6 +68,7 @@ use collecting::form::Form;
 use command::{Command, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
+use exporting::EXPORT;
 use picture::Picture;
 use state::State;
 use std::collections::VecDeque;
@@ -83,6 +84,9 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// How long a message that something went well is shown.
 const GOOD_NEWS: Duration = Duration::from_secs(12);
+
+/// How long quitting waits for exports, which may have much to draw first.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
@@ -288,6 +292,16 @@ impl App {
         }
     }
 
+    /// Waits for everything that is being written: the window is about to close.
+    fn finish_writing(&mut self) {
+        let started = Instant::now();
+        while self.tasks.has(&EXPORT) && started.elapsed() < PATIENCE {
+            self.poll_only(&EXPORT);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.files.finish();
+    }
+
     fn is_working(&self) -> bool {
         let state = &self.state;
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
@@ -413,6 +427,12 @@ impl App {
         } else if waiting {
             panels::export_form::waiting_ui(ui, requests);
         }
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        self.finish_writing();
     }
 }
 
