@@ -15,6 +15,7 @@ pub mod health;
 pub mod help;
 pub mod lanes;
 pub mod layers;
+mod legend;
 pub mod levels;
 pub mod matrix;
 pub mod notes;

@@ -1,0 +1,40 @@
+//! The legend under a graph.
+
+use super::paint_relation;
+use crate::app::command::{Request, Requests};
+use crate::app::state::State;
+use crate::app::style::{self, Palette};
+use crate::relations::Relation;
+use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use std::collections::BTreeSet;
+
+/// The meaning of each line; a click shows or hides the edges.
+pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeSet<Relation>, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
+    let mut left = area.left() + 10.0;
+    for relation in present {
+        let text = format!("{} {}", relation.code(), relation.name());
+        let shown = !state.hidden.contains(&relation);
+        let colour = if shown { palette.text } else { palette.weak.gamma_multiply(0.6) };
+        let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), colour);
+        let size = vec2(galley.size().x + 52.0, 22.0);
+        if left + size.x > area.right() {
+            break;
+        }
+        let item = Rect::from_min_size(pos2(left, area.bottom() - 32.0), size);
+        left = item.right() + 6.0;
+        let response = ui.interact(item, ui.id().with(("legend", relation.code())), Sense::click());
+        let painter = ui.painter();
+        let line = if response.hovered() { palette.weak } else { palette.line };
+        painter.rect(item, CornerRadius::same(6), palette.panel, Stroke::new(1.0, line), StrokeKind::Inside);
+        let sample = Rect::from_min_max(item.min + vec2(8.0, 0.0), pos2(item.left() + 36.0, item.bottom()));
+        paint_relation(painter, sample, relation, &palette, shown);
+        painter.galley(pos2(item.left() + 44.0, item.center().y - galley.size().y / 2.0), galley, colour);
+        response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, shown, format!("Show {text}")));
+        let hint = if shown { "Click to hide these edges" } else { "Click to show these edges" };
+        if response.on_hover_text(hint).clicked() {
+            requests.push(Request::ToggleRelation(relation));
+        }
+    }
+}
