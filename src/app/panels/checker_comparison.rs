@@ -1,5 +1,6 @@
 //! Checkers side by side: verdicts, times and memory.
 
+use super::plot::{HEIGHT, still, styled};
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::{CheckerComparison, Run, Used};
 use crate::app::command::{Command, Request, Requests};
@@ -9,10 +10,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Bar, BarChart, Legend, Line, LineStyle, Plot, PlotPoints};
-
-/// Height of a plot.
-const HEIGHT: f32 = 170.0;
+use egui_plot::{Bar, BarChart, Legend, Line, PlotPoints};
 
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -190,7 +188,7 @@ fn times_ui(ui: &mut Ui, comparison: &CheckerComparison) {
         let is_whole = mark.value >= 0.0 && mark.value.fract() == 0.0;
         names.get(mark.value as usize).filter(|_| is_whole).map_or(String::new(), |name| (*name).to_owned())
     };
-    let plot = still("time").include_y(0.0).x_axis_formatter(name).show(ui, |plot| {
+    let plot = still("time", HEIGHT).include_y(0.0).x_axis_formatter(name).show(ui, |plot| {
         plot.bar_chart(index);
         plot.bar_chart(levels);
     });
@@ -202,7 +200,7 @@ fn used_ui(ui: &mut Ui, comparison: &CheckerComparison, title: &'static str, abo
     let palette = Palette::of(ui);
     style::bold(ui, title, style::HEADING, palette.strong);
     style::note(ui, about);
-    let plot = still(title)
+    let plot = still(title, HEIGHT)
         .include_y(0.0)
         .include_x(0.0)
         .legend(Legend::default().position(egui_plot::Corner::LeftTop))
@@ -237,33 +235,4 @@ fn stages_ui(ui: &mut Ui, comparison: &CheckerComparison) {
             ui.end_row();
         }
     });
-}
-
-/// The colour of the line at an index.
-pub(super) fn colour(place: usize, palette: &Palette) -> Color32 {
-    let colours = [palette.accent, palette.bad, palette.good, palette.strong, palette.caution, palette.weak];
-    colours[place % colours.len()]
-}
-
-/// A line that can be distinguished from the others without its colour.
-pub(super) fn styled<'a>(line: Line<'a>, place: usize, palette: &Palette) -> Line<'a> {
-    let styles = [
-        LineStyle::Solid,
-        LineStyle::dashed_loose(),
-        LineStyle::dotted_dense(),
-        LineStyle::dashed_dense(),
-        LineStyle::dotted_loose(),
-    ];
-    line.color(colour(place, palette)).width(1.8).style(styles[place % styles.len()])
-}
-
-/// A plot that does not move under the pointer, so that the page can be scrolled.
-pub(super) fn still(name: &str) -> Plot<'static> {
-    Plot::new(name.to_owned())
-        .height(HEIGHT)
-        .show_background(false)
-        .allow_scroll(false)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_boxed_zoom(false)
 }

@@ -22,6 +22,7 @@ pub mod notes;
 pub mod order;
 pub mod overrides;
 pub mod palette;
+mod plot;
 pub mod raw_lines;
 pub mod replay;
 pub mod rules;

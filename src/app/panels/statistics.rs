@@ -1,15 +1,13 @@
 //! Figures of the history as plots.
 
+use super::plot::{HEIGHT, still};
 use crate::app::figures::Figures;
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::Page;
 use crate::report::grouped;
 use egui::{Color32, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Bar, BarChart, Line, Plot, PlotPoints};
-
-/// Height of a plot.
-const HEIGHT: f32 = 170.0;
+use egui_plot::{Bar, BarChart, Line, PlotPoints};
 
 /// Draws the page.
 pub fn statistics_ui(ui: &mut Ui, document: &Document) {
@@ -96,14 +94,7 @@ fn plot_ui<'a>(ui: &mut Ui, title: &str, about: &str, draw: impl FnOnce(&mut egu
     let strong = Palette::of(ui).strong;
     style::bold(ui, title, style::HEADING, strong);
     style::note(ui, about);
-    let size = vec2(ui.available_width(), HEIGHT);
-    let plot = Plot::new(title.to_owned())
-        .height(size.y)
-        .show_background(false)
-        .allow_scroll(false)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_boxed_zoom(false)
+    let plot = still(title, HEIGHT)
         .include_y(0.0)
         // Nothing here is below zero: if all is zero, the plot ends at one.
         .include_y(1.0)

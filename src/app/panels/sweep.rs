@@ -1,6 +1,6 @@
 //! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
-use super::checker_comparison::{self, styled};
+use super::plot::{HEIGHT, colour, still, styled};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, duration};
 use crate::app::sweep::{Parameter, Plan, Quantity, Sweep};
@@ -153,7 +153,7 @@ fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quant
     let (log_x, log_y) = (sweep.is_logarithmic(), quantity == Quantity::Time);
     let drawn = |value: f64, log: bool| if log { value.max(1e-9).log10() } else { value };
     let meant = |value: f64, log: bool| if log { 10f64.powf(value) } else { value };
-    let plot = checker_comparison::still(title)
+    let plot = still(title, HEIGHT)
         .legend(Legend::default().position(egui_plot::Corner::LeftTop))
         .x_axis_formatter(move |mark, _| Unit::Number.text(meant(mark.value, log_x)))
         .y_axis_formatter(move |mark, _| unit.text(meant(mark.value, log_y)));
@@ -166,7 +166,7 @@ fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quant
             let name = series.label.as_str();
             let dots = Points::new(name, PlotPoints::from(points.clone())).shape(MarkerShape::Circle).radius(3.0);
             ui.line(styled(Line::new(name, PlotPoints::from(points)), place, &palette));
-            ui.points(dots.color(checker_comparison::colour(place, &palette)));
+            ui.points(dots.color(colour(place, &palette)));
         }
     });
     let said = format!("Plot of the sweep: {title}");

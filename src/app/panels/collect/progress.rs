@@ -2,6 +2,7 @@
 
 use super::{colour_of, figure_ui};
 use crate::app::collecting::table::{Checked, Run, Sample, milliseconds};
+use crate::app::panels::plot::still;
 use crate::app::style::{self, Palette, counted, duration};
 use crate::report::grouped;
 use egui::{Color32, Rangef, RichText, Ui, WidgetInfo, WidgetType, vec2};
@@ -68,12 +69,12 @@ fn plots_ui(ui: &mut Ui, run: &Run) {
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
         style::note(left, "Throughput: committed transactions per second, over seconds");
-        let plot = still("throughput").show(left, |plot| {
+        let plot = course("throughput").show(left, |plot| {
             plot.line(Line::new("throughput", points(|sample| sample.throughput)).color(palette.accent).width(1.8));
         });
         plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of throughput"));
         style::note(right, "Latency: milliseconds of half and of 99 % of the transactions");
-        let plot = still("latency").legend(Legend::default()).show(right, |plot| {
+        let plot = course("latency").legend(Legend::default()).show(right, |plot| {
             let dashed = egui_plot::LineStyle::dashed_loose();
             plot.line(Line::new("median", latencies(|sample| sample.median)).color(palette.accent).width(1.8));
             plot.line(
@@ -85,14 +86,9 @@ fn plots_ui(ui: &mut Ui, run: &Run) {
     ui.add_space(6.0);
 }
 
-fn still(name: &'static str) -> Plot<'static> {
-    Plot::new(name)
-        .height(HEIGHT)
-        .show_background(false)
-        .allow_scroll(false)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_boxed_zoom(false)
+/// A plot of how something changes in the course of a round.
+fn course(name: &str) -> Plot<'static> {
+    still(name, HEIGHT)
         .show_grid([false, true])
         .custom_y_axes(vec![AxisHints::new_y().label_spacing(Rangef::new(10.0, 16.0))])
         .y_grid_spacer(few_lines)
