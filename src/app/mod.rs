@@ -9,6 +9,7 @@ pub mod batch;
 pub mod canvas;
 pub mod catalogue;
 pub mod checker_comparison;
+pub mod checker_run;
 pub mod collecting;
 pub mod command;
 pub mod dialogs;

@@ -1,8 +1,7 @@
 //! The selected checkers on generated histories while one parameter grows: how their times and memory grow with it, as
 //! the papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
-use super::checker_comparison::{FAILED, Run, measure};
-use super::tasks::Task;
+use super::checker_run::{Run, measure};
 use super::verdict_summary::Conclusion;
 use crate::checkers::Checker;
 use crate::control::Control;
@@ -230,19 +229,6 @@ pub enum Message {
     /// A history could not be generated.
     Failed(String),
 }
-
-/// Running checkers on generated histories.
-pub(super) static SWEEP: Task<Message> = Task {
-    end: |app, _| app.no_checker_runs(),
-    ..Task::new("sweep", FAILED, |app, message| {
-        let Some(comparison) = app.comparison_mut() else { return };
-        match message {
-            Message::Begun(value, checker) => comparison.running = Some((checker, Some(value))),
-            Message::Ended(point) => comparison.sweep.points.push(*point),
-            Message::Failed(text) => comparison.sweep.error = Some(text),
-        }
-    })
-};
 
 /// Generates a history for each value and runs the checkers on it, one after another.
 pub(super) fn run_all(

@@ -2,7 +2,8 @@
 
 use super::plot::{HEIGHT, still, styled};
 use super::{paint_cross, paint_tick, sweep};
-use crate::app::checker_comparison::{CheckerComparison, Run, Used};
+use crate::app::checker_comparison::CheckerComparison;
+use crate::app::checker_run::{Run, Used};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};

@@ -1,6 +1,7 @@
 //! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
 use super::plot::{HEIGHT, colour, still, styled};
+use crate::app::checker_run::Run;
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, duration};
 use crate::app::sweep::{Parameter, Plan, Quantity, Sweep};
@@ -132,7 +133,7 @@ fn table_ui(ui: &mut Ui, sweep: &Sweep) {
     }
 }
 
-fn cell_ui(ui: &mut Ui, value: u64, run: &crate::app::checker_comparison::Run) {
+fn cell_ui(ui: &mut Ui, value: u64, run: &Run) {
     let undecided = run.levels.iter().any(|(_, verdict, _)| *verdict == Conclusion::Open);
     let begin = if undecided { "> " } else { "" };
     let response = ui.label(format!("{begin}{}   {:.1} MB", duration(run.seconds), run.most_memory()));
