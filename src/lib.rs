@@ -42,6 +42,9 @@
 //! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
 //! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
 //!
+//! Within a module, files import each other in one direction, too. Only what a `mod.rs` defines for the files below it
+//! is for all of them: in `app`, the window itself.
+//!
 //! # As a library
 //!
 //! A history is opened, or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a test suite

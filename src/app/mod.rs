@@ -3,6 +3,10 @@
 //! Each frame: messages of running jobs are taken in, panels read the [`State`] and push requests, requests are carried
 //! out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never waits.
 //! Results so far are shown while work is in progress, and that work can be cancelled.
+//!
+//! Files import each other in one direction. [`vocabulary`] imports nothing of the window. On it stand files about one
+//! thing each: a page, a form, a question and its answer. [`state`] puts these together. What draws it or carries out
+//! requests imports the state; only the window knows all of them.
 
 pub mod arrangement;
 pub mod batch;

@@ -11,7 +11,8 @@ use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::export::Part;
 use crate::history::TransactionId;
 use egui::{
-    Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
 };
 
 /// Draws the page.
