@@ -1215,12 +1215,12 @@ fn the_exit_code_says_whether_a_promise_is_kept() {
     let skew = folder.file("skew.txt", SKEW);
     let claimed = |claim: &str| check(&skew, &["--claim", claim]);
     for (claim, expected, line) in [
-        ("mongodb transaction causal session", 0, "Promised: SI by mongodb transaction causal session"),
-        ("CockroachDB  follower reads", 1, "Promised: P-SER by cockroachdb follower reads"),
+        ("mongodb transaction causal session", 0, "Claim: mongodb transaction causal session promises SI"),
+        ("CockroachDB  follower reads", 1, "Claim: cockroachdb follower reads promises P-SER"),
         // Not decided themselves; prefix consistency implies them, and read committed is all that they imply.
-        ("cockroachdb read committed", 0, "Promised: P-MSR by cockroachdb read committed"),
+        ("cockroachdb read committed", 0, "Claim: cockroachdb read committed promises P-MSR"),
         // Without times nothing is known of real time.
-        ("postgresql repeatable read", 3, "Promised: R-SI by postgresql repeatable read (on one node): undecided"),
+        ("postgresql repeatable read", 3, "Claim: postgresql repeatable read promises R-SI (on one node): undecided"),
     ] {
         let output = claimed(claim);
         assert_eq!(code(&output), expected, "{claim}");

@@ -1,5 +1,5 @@
-//! The beginning of a long history. Where it violates a strong level, so does the whole, and that is found in a fraction
-//! of the time.
+//! Parts of a long history, such as its beginning. Where one violates a strong level, so does the whole, and that is found
+//! in a fraction of the time.
 
 use super::Level;
 use super::strong::{self, Effort, StrongDecision};
@@ -30,8 +30,33 @@ pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Opt
     if !is_long(index) {
         return Ok(None);
     }
-    let nodes = first_nodes(index, LENGTH);
-    let decided = strong::decide_with(&index.part(&nodes), level, Effort::Little, control)?;
+    violated_part(index, &first_nodes(index, LENGTH), level, control)
+}
+
+/// Transactions that suffice for a violation of a strong level, ascending, if those do that suffice for one of a stronger
+/// level: what violates SER in a long history often violates PC, too, and there are few of them. That they do not says
+/// nothing.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn smaller_core(
+    index: &Index,
+    of_stronger: Option<Vec<Node>>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Vec<Node>>, Interrupt> {
+    let Some(nodes) = of_stronger.filter(|_| is_long(index)) else { return Ok(None) };
+    violated_part(index, &nodes, level, control)
+}
+
+/// Transactions that suffice for a violation of a strong level, ascending, if some of these do and that is easily told.
+fn violated_part(
+    index: &Index,
+    nodes: &[Node],
+    level: Level,
+    control: &Control,
+) -> Result<Option<Vec<Node>>, Interrupt> {
+    let decided = strong::decide_with(&index.part(nodes), level, Effort::Little, control)?;
     Ok(match decided {
         Some(StrongDecision::Violated { core }) => Some(core.iter().map(|&place| nodes[place as usize]).collect()),
         _ => None,

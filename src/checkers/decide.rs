@@ -176,9 +176,15 @@ pub(super) fn decide_all(
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
         let before = if facts.violate(level) { Some(Decision::violated()) } else { from_others() };
-        let engine = || match shortcut == Some(level) {
-            true => ask_quickly(index, ground, level, &at_work[&level]),
-            false => ask(index, ground, level, &at_work[&level]),
+        let engine = || {
+            let core = core_above(&known.lock().expect("no holder panics"), level);
+            if let Some(core) = beginning::smaller_core(index, core, level, &at_work[&level])? {
+                return Ok(Decision::Violated { core });
+            }
+            match shortcut == Some(level) {
+                true => ask_quickly(index, ground, level, &at_work[&level]),
+                false => ask(index, ground, level, &at_work[&level]),
+            }
         };
         let decision = before.unwrap_or_else(|| match engine() {
             Ok(decision) => decision,
@@ -243,6 +249,16 @@ pub(super) fn weakest_core(decisions: &Decisions) -> Option<(Level, &[Node])> {
         _ => None,
     });
     violated.filter(|(_, core)| !core.is_empty())
+}
+
+/// Transactions that suffice for the violation of a level that implies a strong one, if its engine found any.
+fn core_above(decisions: &Decisions, level: Level) -> Option<Vec<Node>> {
+    decisions.iter().find_map(|(&stronger, (decision, _))| match decision {
+        Decision::Violated { core } if level.is_strong() && stronger.implies(level) && !core.is_empty() => {
+            Some(core.clone())
+        }
+        _ => None,
+    })
 }
 
 /// How long SI and PC wait for SER, per key that a transaction reads or writes.

@@ -361,6 +361,9 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     let promise = claims::promised(arguments.claim);
     let of_promise = promise.map(Promise::levels).unwrap_or_default();
     levels.extend(of_promise.into_iter().filter(|level| !levels.contains(level)).collect::<Vec<Level>>());
+    if arguments.level.is_empty() {
+        levels.sort_unstable();
+    }
     let max_instances = paging::causes(arguments.max_instances);
     Options { levels, max_instances, counts: !arguments.verdicts_only, share: None }
 }

@@ -20,11 +20,16 @@ pub(super) fn list(out: &Output) -> String {
     let width = PROMISES.iter().map(|promise| promise.name().len()).max().unwrap_or(0);
     let line = |promise: &Promise| {
         let level = promise.level().unwrap_or("-");
-        format!("  {:width$}  {level:6}  {}\n", promise.name(), out.paint(Paint::Faint, promise.note))
+        let note = if promise.note.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", out.paint(Paint::Faint, promise.note))
+        };
+        format!("  {:width$}  {level:5}{note}\n", promise.name())
     };
     let lines: String = PROMISES.iter().map(line).collect();
     format!(
-        "{lines}\n`isoscope levels R-SI` says what a level is; a claim is the vendor's, not a finding about the product\n"
+        "{lines}\n`isoscope levels R-SI` defines a level; - means that none is promised. These are readings of the vendors' documentation, weaker\nwhere published tests contradict it\n"
     )
 }
 
@@ -35,7 +40,7 @@ fn strongest_satisfied(findings: &Findings) -> Vec<Level> {
     satisfied().map(|result| result.level).filter(is_strongest).collect()
 }
 
-/// "Promised: R-SI by postgresql repeatable read (on one node): violated; the strongest levels that hold: TCC".
+/// "Claim: postgresql repeatable read promises R-SI (on one node): violated; the strongest level checked that holds is SI".
 pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> String {
     let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
     let (paint, word) = match ExitCode::of_promise(promise.is_kept(&findings.levels)) {
@@ -46,11 +51,11 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
     let holds: Vec<&str> = strongest_satisfied(findings).into_iter().map(Level::code).collect();
     let holds = match holds[..] {
         [] => "no level that was checked holds".to_owned(),
-        [one] => format!("the strongest level that holds is {one}"),
-        _ => format!("the strongest levels that hold are {}", holds.join(", ")),
+        [one] => format!("the strongest level checked that holds is {one}"),
+        _ => format!("the strongest levels checked that hold are {}", holds.join(", ")),
     };
     let level = promise.level().unwrap_or_default();
-    format!("\nPromised: {level} by {}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
+    format!("\nClaim: {} promises {level}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
 }
 
 /// The same as data.

@@ -13,7 +13,9 @@ use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot, TimeChain};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A vertex of the graph of starts and commits.
 pub(in crate::checkers) type Vertex = u32;
@@ -260,31 +262,25 @@ impl<'a> Known<'a> {
     /// t3 in t3's session is older than t1's.
     fn neighbours_in_sessions(&mut self, control: &Control) -> Result<(), Interrupt> {
         let (index, events) = (self.index, self.events);
-        for read in 0..index.read_key.len() {
-            control.tick(read)?;
-            let (slot, t3) = (index.read_slot[read], self.reader[read]);
-            if slot != INITIAL_SLOT
-                && let Some(next) = self.next_in_session(slot)
-            {
-                self.derive(
-                    events.start(t3),
-                    events.commit(index.slot_node[next as usize]),
-                    Rule::Overwritten,
-                    read,
-                    0,
-                );
+        self.derive_from(index.read_key.len(), control, |known, read, found| {
+            let (slot, t3) = (index.read_slot[read], known.reader[read]);
+            if slot == INITIAL_SLOT {
+                return;
+            }
+            if let Some(next) = known.next_in_session(slot) {
+                let missed = events.commit(index.slot_node[next as usize]);
+                found.extend(known.derived(events.start(t3), missed, Rule::Overwritten, read));
             }
             let slots = index.slots_of(index.read_key[read]);
             let before = slots.start + index.slot_node[slots.clone()].partition_point(|&t| t < t3);
-            if before > slots.start && slot != INITIAL_SLOT {
+            if before > slots.start {
                 let t2 = index.slot_node[before - 1];
                 let t1 = index.slot_node[slot as usize];
                 if t2 != t1 && index.session[t2 as usize] == index.session[t3 as usize] {
-                    self.derive(events.commit(t2), events.after_writer(t1), Rule::Visible, read, 0);
+                    found.extend(known.derived(events.commit(t2), events.after_writer(t1), Rule::Visible, read));
                 }
             }
-        }
-        Ok(())
+        })
     }
 
     /// A reader of a version does not observe the update that read the same version.
@@ -292,41 +288,58 @@ impl<'a> Known<'a> {
         /// More updates of one version than this (possible at PC only) are left to the later rounds.
         const MANY: usize = 4;
         let (index, events) = (self.index, self.events);
-        let mut updates: Vec<Node> = Vec::new();
-        for slot in 0..index.slot_node.len() as Slot {
-            control.tick(slot as usize)?;
-            let readers = index.readers_of(slot);
+        self.derive_from(index.slot_node.len(), control, |known, slot, found| {
+            let readers = index.readers_of(slot as Slot);
             if readers.len() < 2 {
-                continue;
+                return;
             }
-            let key = index.slot_key[slot as usize];
-            updates.clear();
-            updates
-                .extend(readers.iter().map(|&r| self.reader[r as usize]).filter(|&r| index.slot_of(r, key).is_some()));
+            let key = index.slot_key[slot];
+            let reader = |&read: &u32| known.reader[read as usize];
+            let mut updates: Vec<Node> =
+                readers.iter().map(reader).filter(|&r| index.slot_of(r, key).is_some()).collect();
             updates.dedup();
             if updates.len() > MANY {
-                continue;
+                return;
             }
             for &update in &updates {
-                for &read in readers {
-                    self.derive(
-                        events.start(self.reader[read as usize]),
-                        events.commit(update),
-                        Rule::Overwritten,
-                        read as usize,
-                        0,
-                    );
-                }
+                let missed = |read: &u32| {
+                    known.derived(events.start(reader(read)), events.commit(update), Rule::Overwritten, *read as usize)
+                };
+                found.extend(readers.iter().filter_map(missed));
             }
+        })
+    }
+
+    /// Adds as round 0 what follows from each of `n` places on its own, in their order. Stretches of them are examined in
+    /// parallel.
+    fn derive_from(
+        &mut self,
+        n: usize,
+        control: &Control,
+        follow: impl Fn(&Known<'_>, usize, &mut Vec<Derived>) + Sync,
+    ) -> Result<(), Interrupt> {
+        /// Places of a stretch: what is found in a few of them is small beside the edges.
+        const STRETCH: usize = 1 << 17;
+        let at_once = STRETCH * rayon::current_num_threads();
+        for begin in (0..n).step_by(at_once) {
+            control.check()?;
+            let known = &*self;
+            let stretch = |places: Range<usize>| {
+                let mut found = Vec::new();
+                places.for_each(|place| follow(known, place, &mut found));
+                found
+            };
+            let stretches = (begin..n.min(begin + at_once)).into_par_iter().step_by(STRETCH);
+            let found: Vec<Vec<Derived>> = stretches.map(|at| stretch(at..n.min(at + STRETCH))).collect();
+            found.into_iter().for_each(|mut found| self.derived.append(&mut found));
         }
         Ok(())
     }
 
-    /// Adds an edge unless it leads from a transaction's own read to its own write.
-    fn derive(&mut self, from: Vertex, to: Vertex, rule: Rule, read: usize, round: u32) {
-        if self.events.node(from) != self.events.node(to) {
-            self.derived.push(Derived { from, to, rule, read: read as u32, round });
-        }
+    /// An edge of round 0, unless it leads from a transaction's own read to its own write.
+    fn derived(&self, from: Vertex, to: Vertex, rule: Rule, read: usize) -> Option<Derived> {
+        let is_edge = self.events.node(from) != self.events.node(to);
+        is_edge.then_some(Derived { from, to, rule, read: read as u32, round: 0 })
     }
 
     /// All edges, base edges first.

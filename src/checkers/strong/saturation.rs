@@ -16,7 +16,8 @@ pub(in crate::checkers) enum Saturated {
     Cyclic { before: Option<Vec<Vertex>> },
     /// This order explains every read.
     Witness(Vec<Vertex>),
-    /// A topological order of the known edges, but it contradicts some reads and nothing more follows from those.
+    /// A topological order of the known edges, but it contradicts some reads, and nothing more follows from those or the
+    /// search is faster.
     Open(Vec<Vertex>),
 }
 
@@ -26,6 +27,11 @@ pub(super) const MOST_VERSIONS: usize = 64;
 const LEAST_GAIN: usize = 20;
 /// After this many rounds, once a round gains little, the rest is left to the search.
 pub(super) const PATIENCE: u32 = 1;
+
+/// Edges times sessions from which on a round takes long.
+const LONG_ROUND: usize = 1 << 27;
+/// The search decides this few contradictions, one per so many edges, in less time than a long round takes.
+const EDGES_PER_CONTRADICTION: usize = 1000;
 
 /// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts none,
 /// a cycle occurs, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).
@@ -61,6 +67,11 @@ pub(in crate::checkers) fn saturate(
             return Ok(Saturated::Witness(order));
         }
         control.check()?;
+        let n_found = found.misreads.len() + found.overlaps.len();
+        let is_long = graph.n_edges().saturating_mul(index.n_sessions()) > LONG_ROUND;
+        if round > PATIENCE && is_long && n_found < graph.n_edges() / EDGES_PER_CONTRADICTION {
+            return Ok(Saturated::Open(order));
+        }
         let candidates = consequences(known, &found.misreads, &found.overlaps, round);
         let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
         let holds = leads_to(index, events, &graph, &order, &queries, control)?;
@@ -68,7 +79,6 @@ pub(in crate::checkers) fn saturate(
             candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge).collect();
         new.sort_by_key(|edge| (edge.from, edge.to));
         new.dedup_by_key(|edge| (edge.from, edge.to));
-        let n_found = found.misreads.len() + found.overlaps.len();
         if new.is_empty() || (round > PATIENCE && new.len() * LEAST_GAIN < n_found) {
             return Ok(Saturated::Open(order));
         }

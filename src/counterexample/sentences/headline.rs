@@ -49,14 +49,17 @@ pub fn codes(violation: &Violation) -> String {
         let with = if in_sessions(name) { " with session order" } else { "" };
         Some(format!("{name}{with} ({})", paper_of(name)?))
     });
-    let known: Vec<String> = [row.title.to_owned()].into_iter().chain(letter).chain(others).collect();
+    let in_real_time = violation.also.iter().filter(|also| also.ends_with("-realtime"));
+    let in_real_time = in_real_time.map(|also| format!("{also} (Elle)"));
+    let known: Vec<String> =
+        [row.title.to_owned()].into_iter().chain(letter).chain(others).chain(in_real_time).collect();
     known.join(", ")
 }
 
 /// Where a code is defined; none for plain words.
 fn paper_of(code: &str) -> Option<&'static str> {
     match code {
-        "G-realtime" | "G-nonadjacent" | "internal" | "incompatible-order" | "duplicate-elements" => Some("Elle"),
+        "G-nonadjacent" | "internal" | "incompatible-order" | "duplicate-elements" => Some("Elle"),
         _ if code.starts_with('G') => Some("Adya"),
         _ if code.starts_with(['P', 'A']) => Some("Berenson et al."),
         _ => None,
