@@ -4,9 +4,9 @@
 mod common;
 
 use common::mixed::{self, Mix};
-use common::random::{Shape, for_histories, for_seeds};
+use common::random::{Shape, for_histories, for_seeds, sketch};
 use common::{corpus, examine, repository};
-use isoscope::checkers::{Level, Pattern, Violation};
+use isoscope::checkers::{Findings, Level, Options, Pattern, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Claim, Sight};
 use isoscope::formats;
@@ -168,6 +168,28 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                     let before = !matches!(sight, Sight::ReadBefore(_)) || seen < read;
                     expect(before, "it read from it only later")?;
                 }
+                Sight::SessionRead(seen) => {
+                    let earlier = facts.owner(*seen);
+                    let one = history.session_of(earlier) == history.session_of(reader);
+                    expect(one && earlier < reader, "that read is not of an earlier transaction of its session")?;
+                    expect(facts.may_read(*seen, *newer), "its session did not read from it")?;
+                }
+                Sight::WroteLater(seen) => {
+                    expect(facts.owner(*seen) == reader, "that read is of another transaction")?;
+                    let mut later = history.transactions_of(history.session_of(*newer)).filter(|later| later > newer);
+                    expect(later.any(|later| facts.may_read(*seen, later)), "it did not read from that session later")?;
+                }
+                Sight::SessionSawLater(seen) => {
+                    let earlier = facts.owner(*seen);
+                    let one = history.session_of(earlier) == history.session_of(reader);
+                    expect(one && earlier < reader, "that read is not of an earlier transaction of its session")?;
+                    let mut later = history.transactions_of(history.session_of(*newer)).filter(|later| later > newer);
+                    expect(later.any(|later| facts.may_read(*seen, later)), "its session did not read from that one")?;
+                }
+                Sight::Followed(seen) => {
+                    expect(facts.owner(*seen) == reader, "that read is of another transaction")?;
+                    expect(facts.leads(*newer, reader), "it does not follow it")?;
+                }
                 Sight::Through => expect(facts.leads(*newer, reader), "it could not see it")?,
                 // That the newer version comes before takes the whole cycle.
                 Sight::Order => return expect(*newer != reader, "it missed its own write"),
@@ -276,7 +298,10 @@ fn wrong_value(facts: &Facts<'_>, pattern: Pattern, read: OperationId) -> Result
 type Tally = Mutex<BTreeMap<String, u64>>;
 
 fn look_at(history: &History, tally: &Tally) -> Result<(), String> {
-    let findings = examine::check(history);
+    look_at_found(history, &examine::check(history), tally)
+}
+
+fn look_at_found(history: &History, findings: &Findings, tally: &Tally) -> Result<(), String> {
     let facts = Facts::of(history);
     let mut looked_at: BTreeMap<Pattern, usize> = BTreeMap::new();
     for violation in &findings.violations {
@@ -319,6 +344,25 @@ fn claims_about_generated_histories_of_all_kinds_are_true() {
         let text = mixed::text(&mix, seed);
         let Ok(history) = formats::text::parse(&text) else { return Ok(()) };
         look_at(&history, &tally).map_err(|problem| format!("{text}{problem}"))
+    });
+    println!("{:?}", tally.into_inner().expect("no holder panics"));
+}
+
+#[test]
+fn claims_about_guarantees_of_sessions_are_true() {
+    let levels: Vec<Level> = Level::EVERY.into_iter().filter(|level| level.is_of_sessions()).collect();
+    let tally = Tally::default();
+    for_seeds(HISTORIES, |seed| {
+        let mix = Mix::any(&mut fastrand::Rng::with_seed(seed));
+        let text = mixed::text(&mix, seed);
+        let Ok(mixed) = formats::text::parse(&text) else { return Ok(()) };
+        let simulated = sketch(if seed % 2 == 0 { REGISTERS } else { TROUBLED }, seed);
+        for (history, text) in [(mixed, text), (simulated.history(), simulated.to_string())] {
+            let options = Options { levels: levels.clone(), max_instances: 3, ..Options::default() };
+            let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
+            look_at_found(&history, &findings, &tally).map_err(|problem| format!("{text}{problem}"))?;
+        }
+        Ok(())
     });
     println!("{:?}", tally.into_inner().expect("no holder panics"));
 }

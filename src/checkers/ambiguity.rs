@@ -42,7 +42,7 @@ const FEW_CONFLICTS: usize = 1 << 16;
 pub(super) enum Means {
     /// PC, SI, SER: decides the writers together with the order.
     Engine(Effort),
-    /// RC, RA, TCC: a few choices that are good guesses.
+    /// RC, RA, TCC and the guarantees of sessions: a few choices that are good guesses.
     Guesses,
     /// SER and PC if only weaker levels are asked for: decides the writers together with the order, with little effort.
     Bridge,
@@ -50,7 +50,7 @@ pub(super) enum Means {
     Turns,
     /// RC, RA, TCC: finds the writers with the solver, within this many conflicts.
     Answers(usize),
-    /// RC, RA, TCC: choices one by one.
+    /// RC, RA, TCC and the guarantees of sessions: choices one by one.
     Choices,
 }
 
@@ -59,7 +59,8 @@ impl Means {
     pub(super) fn is_for(self, level: Level) -> bool {
         match self {
             Means::Turns | Means::Engine(_) | Means::Bridge => level.is_strong(),
-            Means::Guesses | Means::Answers(_) | Means::Choices => level.is_weak(),
+            Means::Guesses | Means::Choices => level.is_weak() || level.is_of_sessions(),
+            Means::Answers(_) => level.is_weak(),
         }
     }
 }

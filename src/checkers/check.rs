@@ -196,7 +196,7 @@ fn check_repeated(
 
 /// Whether a level is decided by an engine that needs the base order.
 fn needs_ground(level: &Level) -> bool {
-    level.is_weak() || level.is_strong() || level.is_of_dependencies()
+    level.is_weak() || level.is_of_sessions() || level.is_strong() || level.is_of_dependencies()
 }
 
 /// A resolved history with its ambiguous reads left out.

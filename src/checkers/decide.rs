@@ -122,6 +122,7 @@ pub(super) fn ask(
             DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
             DependencyDecision::Violated { .. } => Decision::violated(),
         },
+        Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control)?.into(),
         Engine::Strong(_) => match beginning::core(index, level, control)? {
             Some(core) => Decision::Violated { core },
             None => components::decide(index, level, control)?.into(),

@@ -67,10 +67,12 @@ pub(super) fn first(
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;
     match violated.weakest() {
-        Some(weakest) if weakest.is_weak() => {
+        Some(weakest) if weakest.is_weak() || weakest.is_of_sessions() => {
             let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
             found.violations.extend_from_slice(&listed.violations);
             weak = Some(listed);
+            let broken = weak::broken_guarantees(history, &index, violated, max_instances, control).ok()?;
+            found.violations.extend(broken.violations);
         }
         _ => found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations),
     }
@@ -114,6 +116,7 @@ pub(crate) fn collect(
         // A violation of a strong level may also be one of causal consistency, which explains it better.
         let again = || weak::instances(history, index, with_causal(violated), max_instances, control);
         add(&mut found, weak.map_or_else(again, Ok));
+        add(&mut found, weak::broken_guarantees(history, index, violated, max_instances, control));
     }
     add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found

@@ -2,7 +2,7 @@
 
 use super::linearizability::is_lightweight;
 use crate::history::History;
-use crate::relations::{Axiom, has_real_time};
+use crate::relations::{Axiom, Guarantee, has_real_time};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,6 +12,18 @@ use std::str::FromStr;
 pub enum Level {
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
     CutIsolation,
+    /// PL2: Adya's read committed (Adya 1999, PL-2), with sessions: no wrong reads and no cycle of observed edges.
+    AdyaReadCommitted,
+    /// RYW: a session sees its own writes (Terry et al. 1994).
+    ReadYourWrites,
+    /// MR: the reads of a session do not go back (Terry et al. 1994).
+    MonotonicReads,
+    /// MW: the writes of a session are seen in order (Terry et al. 1994).
+    MonotonicWrites,
+    /// WFR: writes are seen after what their session had read (Terry et al. 1994).
+    WritesFollowReads,
+    /// PRAM: pipelined random access memory (Lipton & Sandberg 1988).
+    Pram,
     /// P-RC: read committed without sessions (monotonic atomic view; Bailis et al. 2013).
     PlainReadCommitted,
     /// RC (Biswas & Enea 2019, Fig. 2a).
@@ -107,6 +119,8 @@ pub enum Engine {
     Reads,
     /// A commit order that an axiom of visibility constrains: `weak`.
     Weak(Axiom),
+    /// The same with a guarantee of sessions, or none of them, in place of the axiom: `weak::guarantees`.
+    Sessions(Option<Guarantee>),
     /// An order of transactions along which dependencies lead: `dependencies`.
     Dependencies,
     /// An order of the moments at which transactions read and write: `strong`.
@@ -150,19 +164,49 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 19] = [
+const ROWS: [LevelRow; 25] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "no transaction reads a key from two other transactions",
         promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
+    LevelRow { level: AdyaReadCommitted, code: "PL2", long_name: "adya-read-committed", also: &["pl-2"], adya: None, elle: Some("strong-session-read-committed"),
+        implies: &[], order: CountedOrder::Session, engine: Engine::Sessions(None),
+        witness: WitnessKind::CommitOrder, turn: Some(7), spreads: false, usual: false, plain_of: None,
+        gloss: "only committed, final versions are read, and sessions and reads follow one order of commits",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; sessions and reads follow one order of commits; versions may be missed" },
+    LevelRow { level: ReadYourWrites, code: "RYW", long_name: "read-your-writes", also: &[], adya: None, elle: Some("read-your-writes"),
+        implies: &[AdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::ReadYourWrites)),
+        witness: WitnessKind::CommitOrder, turn: Some(8), spreads: false, usual: false, plain_of: None,
+        gloss: "a session sees its own writes",
+        promise: "a transaction misses no version that an earlier transaction of its session wrote; sessions and reads follow one order of commits" },
+    LevelRow { level: MonotonicReads, code: "MR", long_name: "monotonic-reads", also: &[], adya: None, elle: Some("monotonic-reads"),
+        implies: &[AdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::MonotonicReads)),
+        witness: WitnessKind::CommitOrder, turn: Some(9), spreads: false, usual: false, plain_of: None,
+        gloss: "the reads of a session do not go back",
+        promise: "a transaction misses no version of a transaction that an earlier one of its session read from; sessions and reads follow one order of commits" },
+    LevelRow { level: MonotonicWrites, code: "MW", long_name: "monotonic-writes", also: &[], adya: None, elle: Some("monotonic-writes"),
+        implies: &[AdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::MonotonicWrites)),
+        witness: WitnessKind::CommitOrder, turn: Some(10), spreads: false, usual: false, plain_of: None,
+        gloss: "the writes of a session are seen in order",
+        promise: "a transaction that reads from another one misses no version that an earlier transaction of the other's session wrote; sessions and reads follow one order of commits" },
+    LevelRow { level: WritesFollowReads, code: "WFR", long_name: "writes-follow-reads", also: &[], adya: None, elle: Some("writes-follow-reads"),
+        implies: &[AdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::WritesFollowReads)),
+        witness: WitnessKind::CommitOrder, turn: Some(11), spreads: false, usual: false, plain_of: None,
+        gloss: "who sees a write sees what its session had read before",
+        promise: "a transaction that reads from another one misses no version that the other one, or its session before, had read, nor what the writers of those had read; sessions and reads follow one order of commits" },
+    LevelRow { level: Pram, code: "PRAM", long_name: "pram", also: &[], adya: None, elle: Some("PRAM"),
+        implies: &[ReadYourWrites, MonotonicReads, MonotonicWrites], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::Pram)),
+        witness: WitnessKind::CommitOrder, turn: Some(12), spreads: false, usual: false, plain_of: None,
+        gloss: "RYW, MR and MW together, in one order of commits",
+        promise: "a transaction misses nothing that its session wrote or read from, nor what the sessions that it or its session read from wrote before; sessions and reads follow one order of commits" },
     LevelRow { level: PlainReadCommitted, code: "P-RC", long_name: "plain-read-committed", also: &["monotonic-atomic-view", "mav"], adya: None, elle: Some("monotonic-atomic-view"),
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadCommitted),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadCommitted),
         gloss: "as RC, but session order is ignored",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; reads follow one order of commits; session order is ignored" },
     LevelRow { level: ReadCommitted, code: "RC", long_name: "read-committed", also: &[], adya: None, elle: None,
-        implies: &[PlainReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
+        implies: &[AdyaReadCommitted, PlainReadCommitted], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadCommitted),
         witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false, usual: true, plain_of: None,
         gloss: "stronger than in SQL: a transaction reads its own writes and final versions of committed transactions, of each key none older than what it has seen; sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; sessions and reads follow one order of commits" },
@@ -172,7 +216,7 @@ const ROWS: [LevelRow; 19] = [
         gloss: "as RA, but session order is ignored",
         promise: "a transaction sees all that another one wrote or none of it; of what it sees it reads the version committed last; reads follow one order of commits; session order is ignored" },
     LevelRow { level: ReadAtomic, code: "RA", long_name: "read-atomic", also: &[], adya: None, elle: None,
-        implies: &[ReadCommitted, PlainReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
+        implies: &[ReadCommitted, ReadYourWrites, PlainReadAtomic], order: CountedOrder::Session, engine: Engine::Weak(Axiom::ReadAtomic),
         witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction sees all that another one wrote or none of it, and its session's earlier writes; sessions and reads follow one order of commits",
         promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
@@ -182,7 +226,7 @@ const ROWS: [LevelRow; 19] = [
         gloss: "as TCC, but session order is ignored",
         promise: "a transaction sees those it reads from and all that these had seen; of what it sees it reads the version committed last; reads follow one order of commits; session order is ignored" },
     LevelRow { level: TransactionalCausalConsistency, code: "TCC", long_name: "transactional-causal-consistency", also: &["causal", "cc"], adya: None, elle: Some("causal"),
-        implies: &[ReadAtomic, PlainTransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
+        implies: &[ReadAtomic, Pram, WritesFollowReads, PlainTransactionalCausalConsistency], order: CountedOrder::Session, engine: Engine::Weak(Axiom::Causal),
         witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction that sees another also sees all that the other saw; sessions and reads follow one order of commits",
         promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
@@ -326,7 +370,11 @@ impl Level {
 
     /// Its name in sentences: "read committed".
     pub fn spoken(self) -> String {
-        self.long_name().replace('-', " ")
+        match self {
+            AdyaReadCommitted => "Adya's read committed".to_owned(),
+            Pram => self.code().to_owned(),
+            _ => self.long_name().replace('-', " "),
+        }
     }
 
     /// What the level promises, in one plain sentence without a full stop.
@@ -361,6 +409,22 @@ impl Level {
         let is_same = |other: &&LevelRow| other.engine == row.engine && other.order == CountedOrder::Session;
         let counts = self.is_strong() && self.counts_real_time();
         ROWS.iter().filter(|_| counts).find(is_same).map(|other| other.level)
+    }
+
+    /// Whether it is decided on a commit order with a guarantee of sessions, or with none.
+    pub fn is_of_sessions(self) -> bool {
+        matches!(self.row().engine, Engine::Sessions(_))
+    }
+
+    /// The level at which no transaction misses a version along the paths of a guarantee.
+    pub(crate) fn of_guarantee(guarantee: Guarantee) -> Level {
+        match guarantee {
+            Guarantee::ReadYourWrites => ReadYourWrites,
+            Guarantee::MonotonicReads => MonotonicReads,
+            Guarantee::MonotonicWrites => MonotonicWrites,
+            Guarantee::WritesFollowReads => WritesFollowReads,
+            Guarantee::Pram => Pram,
+        }
     }
 
     /// The level with sessions of which this is the plain form.

@@ -256,7 +256,7 @@ impl Look<'_> {
         Violation {
             id: ViolationId { pattern, ordinal },
             also: also.into_iter().map(str::to_owned).collect(),
-            levels: LevelSet::upward(Level::ReadCommitted),
+            levels: LevelSet::upward(Level::AdyaReadCommitted),
             key: Some(key),
             transactions,
             operations: appends.iter().copied().chain(other).chain([read]).collect(),

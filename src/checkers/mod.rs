@@ -1,6 +1,6 @@
 //! Level → verdict, with evidence.
 //!
-//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER,
+//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC, guarantees of sessions), strong levels (PC, SI, SER,
 //! SSER), parallel snapshot isolation and the linearizability of lightweight transactions have an engine each; they work on the
 //! [`Index`](crate::relations::Index) or on the resolved history and return a witness, violations, or the reason why
 //! they could not decide. No checker starts threads of its own (it uses the rayon pool it is called in), prints, or
@@ -90,7 +90,7 @@ pub enum Event {
 pub enum Witness {
     /// No order is needed (CI).
     Reads,
-    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER, SSER, LIN.
+    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, guarantees of sessions, PSI, SER, SSER, LIN.
     CommitOrder(Vec<TransactionId>),
     /// An order of starts and commits: PC, SI.
     Events(Vec<Event>),

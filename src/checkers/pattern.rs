@@ -41,6 +41,16 @@ pub enum Pattern {
     COConflictCM,
     /// TAP-n.
     ConflictCM,
+    /// A session did not see its own write.
+    RYWCycle,
+    /// The reads of a session went back.
+    MRCycle,
+    /// The writes of a session were seen out of order.
+    MWCycle,
+    /// A write was seen without what its session had read before.
+    WFRCycle,
+    /// What breaks PRAM and shows none of the guarantees that it consists of broken.
+    PRAMCycle,
     /// Two transactions read one version of a key and both write the key (MTC, Def. 10).
     Divergence,
     /// An update of a key overwrites a version it did not read (Divergence, or a certain third writer in between).
@@ -100,14 +110,15 @@ pub enum Shows {
 }
 
 use Level::{
-    CutIsolation as CI, Linearizability as LIN, ParallelSnapshotIsolation as PSI, PrefixConsistency as PC,
-    ReadAtomic as RA, ReadCommitted as RC, Serializability as SER, SnapshotIsolation as SI,
-    StrictSerializability as SSER, TransactionalCausalConsistency as TCC,
+    CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR, MonotonicWrites as MW,
+    ParallelSnapshotIsolation as PSI, Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
+    ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
+    TransactionalCausalConsistency as TCC, WritesFollowReads as WFR,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 26] = [
+const ROWS: [PatternRow; 31] = [
     PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -125,6 +136,11 @@ const ROWS: [PatternRow; 26] = [
     PatternRow { pattern: FracturedReadCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-l", name: "FracturedReadCM", title: "Fractured read (commit order)", meaning: "one write of a transaction was seen, yet another key was read in a version that every commit order puts before that transaction's", adya: None, level: RA, source: "Plume, Table 1 and Algorithm 1" },
     PatternRow { pattern: COConflictCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-m", name: "COConflictCM", title: "Causality violation", meaning: "a version was read although a causally newer one was already visible", adya: Some("G-single"), level: TCC, source: "Plume, Table 1" },
     PatternRow { pattern: ConflictCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-n", name: "ConflictCM", title: "Version-order conflict", meaning: "causally visible writes force two versions to be each older than the other", adya: None, level: TCC, source: "Plume, Table 1" },
+    PatternRow { pattern: RYWCycle, shows: Shows::Order, of_lists: false, id: "RYWCycle", name: "RYWCycle", title: "Own write not seen", meaning: "a transaction missed a version that an earlier one of its session wrote", adya: None, level: RYW, source: "Terry et al. 1994, read your writes" },
+    PatternRow { pattern: MRCycle, shows: Shows::Order, of_lists: false, id: "MRCycle", name: "MRCycle", title: "Reads went back", meaning: "a transaction missed a version of a transaction that an earlier one of its session had read from", adya: None, level: MR, source: "Terry et al. 1994, monotonic reads" },
+    PatternRow { pattern: MWCycle, shows: Shows::Order, of_lists: false, id: "MWCycle", name: "MWCycle", title: "Writes seen out of order", meaning: "a transaction read from another one and missed a version that an earlier one of the other's session wrote", adya: None, level: MW, source: "Terry et al. 1994, monotonic writes" },
+    PatternRow { pattern: WFRCycle, shows: Shows::Order, of_lists: false, id: "WFRCycle", name: "WFRCycle", title: "Write seen without what it followed", meaning: "a transaction read from another one and missed a version that the other's session had read before", adya: None, level: WFR, source: "Terry et al. 1994, writes follow reads" },
+    PatternRow { pattern: PRAMCycle, shows: Shows::Order, of_lists: false, id: "PRAMCycle", name: "PRAMCycle", title: "Session missed what came before its reads", meaning: "a transaction missed a version that its session, or a session that it or its session read from, wrote or read before", adya: None, level: PRAM, source: "Lipton & Sandberg 1988; Brzeziński, Sobaniec & Wawrzyniak 2004" },
     PatternRow { pattern: Divergence, shows: Shows::Order, of_lists: false, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
     PatternRow { pattern: LostUpdate, shows: Shows::Order, of_lists: false, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: LongFork, shows: Shows::Order, of_lists: false, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },

@@ -325,7 +325,7 @@ impl Describe<'_> {
         Violation {
             id: ViolationId { pattern, ordinal: 1 },
             also: also.into_iter().map(str::to_owned).collect(),
-            levels: LevelSet::upward(Level::ReadCommitted),
+            levels: LevelSet::upward(Level::AdyaReadCommitted),
             key: Some(self.history.keys()[read.index()]),
             transactions,
             operations,

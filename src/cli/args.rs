@@ -125,8 +125,9 @@ pub struct CheckArguments {
     #[arg(value_name = "PATH", required_unless_present = "claim")]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
     /// PSI; P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, which ignore session order; R-PC and R-SI, which respect real time;
-    /// or any of their names in `isoscope levels`
+    /// RYW, MR, MW, WFR, PRAM and PL2, the guarantees of sessions; or any of their names in `isoscope levels`
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
     /// What the database promises: a product and a setting, such as "postgresql repeatable read"; `help` lists them. Its

@@ -52,15 +52,16 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     Ok(code)
 }
 
-/// The levels that a violation with this name is looked for at: those asked for, else the usual ones, and PSI where only it
-/// has the pattern.
+/// The levels that a violation with this name is looked for at: those asked for, else the usual ones, and that of the pattern
+/// where only it has the pattern.
 pub(super) fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Vec<Level> {
     if !asked.level.is_empty() {
         return asked.level.clone();
     }
     let mut levels = Level::of(history);
-    if name.is_some_and(|name| Pattern::parse(&name.name) == Some(Pattern::PSICycle)) {
-        levels.extend([Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation]);
+    let of_pattern = name.and_then(|name| Pattern::parse(&name.name)).map(|pattern| pattern.row().level);
+    if let Some(level) = of_pattern.filter(|level| !level.row().usual) {
+        levels.extend(level.plain_form().into_iter().chain([level]));
         levels.sort_unstable();
     }
     levels

@@ -5,7 +5,7 @@
 
 use super::Step;
 use crate::checkers::{Level, Pattern, WitnessKind};
-use crate::relations::{Axiom, Edge, Reason, Relation};
+use crate::relations::{Axiom, Edge, Guarantee, Reason, Relation};
 
 /// An axiom or a definition, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,45 @@ const TRANSITIVE_VISIBILITY: Quotation = Quotation {
     words: "if t3 reads x from t1, and t2, on which t3 depends by session order, reads and overwritten versions, writes x, \
             then t2's version is older than t1's",
     source: "Cerone, Bernardi & Gotsman 2015, TransVis and NoConflict; Adya 1999, PL-2+",
+};
+
+const READ_YOUR_WRITES: Quotation = Quotation {
+    name: "Read your writes",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, earlier in t3's session, writes x, then t2 commits before t1",
+    source: "Terry et al. 1994, in the form of Biswas & Enea 2019",
+};
+
+const MONOTONIC_READS: Quotation = Quotation {
+    name: "Monotonic reads",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ wr ; so ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, from which an earlier transaction of t3's session read, writes x, then t2 \
+            commits before t1",
+    source: "Terry et al. 1994, in the form of Biswas & Enea 2019",
+};
+
+const MONOTONIC_WRITES: Quotation = Quotation {
+    name: "Monotonic writes",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ; wr ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, in whose session a later transaction is read by t3, writes x, then t2 commits \
+            before t1",
+    source: "Terry et al. 1994, in the form of Biswas & Enea 2019",
+};
+
+const WRITES_FOLLOW_READS: Quotation = Quotation {
+    name: "Writes follow reads",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (wr ; so?)⁺ ; wr ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2 writes x and was read, perhaps through others, by a transaction from which t3 \
+            reads or by its session before, then t2 commits before t1",
+    source: "Terry et al. 1994, in the form of Biswas & Enea 2019",
+};
+
+const PIPELINED: Quotation = Quotation {
+    name: "PRAM",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ; wr ; so ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, in whose session a later transaction was read by an earlier one of t3's session, \
+            writes x, then t2 commits before t1",
+    source: "Lipton & Sandberg 1988, in the form of Biswas & Enea 2019",
 };
 
 const CONFLICT: Quotation = Quotation {
@@ -164,6 +203,11 @@ pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
         Axiom::ReadCommitted => READ_COMMITTED,
         Axiom::ReadAtomic => READ_ATOMIC,
         Axiom::Causal => CAUSAL,
+        Axiom::Session(Guarantee::ReadYourWrites) => READ_YOUR_WRITES,
+        Axiom::Session(Guarantee::MonotonicReads) => MONOTONIC_READS,
+        Axiom::Session(Guarantee::MonotonicWrites) => MONOTONIC_WRITES,
+        Axiom::Session(Guarantee::WritesFollowReads) => WRITES_FOLLOW_READS,
+        Axiom::Session(Guarantee::Pram) => PIPELINED,
         Axiom::CommitOrder if level.is_of_dependencies() => TRANSITIVE_VISIBILITY,
         Axiom::CommitOrder if !level.is_serial() => PREFIX,
         Axiom::CommitOrder => SERIALIZABILITY,
@@ -232,6 +276,12 @@ pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
         Pattern::LostUpdate => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t3 writes x ∧ (t1, t2), (t2, t3) ∈ ww(x)",
         Pattern::WriteSkew => "∃x ≠ y, t1, t2: (t1, t2) ∈ rw(x) ∧ (t2, t1) ∈ rw(y)",
         Pattern::LongFork => "∃x ≠ y, t1…t4: (t1, t3) ∈ wr(x) ∧ (t3, t2) ∈ rw(y) ∧ (t2, t4) ∈ wr(y) ∧ (t4, t1) ∈ rw(x)",
+        Pattern::RYWCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∧ (t1, t2) ∈ co",
+        Pattern::MRCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ wr ; so ∧ (t1, t2) ∈ co",
+        Pattern::MWCycle => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ; wr ∧ (t1, t2) ∈ co",
+        Pattern::WFRCycle => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (wr ; so?)⁺ ; wr ∧ (t1, t2) ∈ co"
+        }
         _ => return None,
     };
     let row = pattern.row();

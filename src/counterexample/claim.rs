@@ -7,7 +7,9 @@
 use super::{MOST_TOLD, involved_operations};
 use crate::checkers::{Level, Pattern, Proof, Violation};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write, list_from_outside, value_from_outside};
+use crate::relations::{
+    Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation, last_write, list_from_outside, value_from_outside,
+};
 
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,15 @@ pub enum Sight {
     ReadBefore(OperationId),
     /// The reader read from it.
     Read(OperationId),
+    /// A transaction before the reader in its session read from it.
+    SessionRead(OperationId),
+    /// The reader read from a transaction after it in its session.
+    WroteLater(OperationId),
+    /// The reader read from a transaction before which its session, or which itself, had read from it, directly or through
+    /// others.
+    Followed(OperationId),
+    /// A transaction before the reader in its session read from one after it in its session.
+    SessionSawLater(OperationId),
     /// The reader could see it through others.
     Through,
     /// The rest of the cycle orders it before the reader, and no other write was missed on it.
@@ -163,9 +174,9 @@ fn overlap(violation: &Violation, edges: &[(EdgeIndex, &Edge)]) -> Option<Claim>
     edge.key.filter(|_| is_snapshots).map(|key| Claim::Overlap { key, writers, is_open })
 }
 
-/// Whether an edge is there only because a read returned what it returned, at RC, RA or TCC.
+/// Whether an edge is there only because a read returned what it returned, at RC, RA, TCC or by a guarantee of sessions.
 fn is_forced(edge: &Edge) -> bool {
-    matches!(edge.because, Reason::Visible { axiom: Axiom::ReadCommitted | Axiom::ReadAtomic | Axiom::Causal, .. })
+    matches!(&edge.because, Reason::Visible { axiom, .. } if *axiom != Axiom::CommitOrder)
 }
 
 /// Whether an edge follows from sessions, reads and lists.
@@ -341,7 +352,21 @@ fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], ind
         [one] => violation.edges.get(*one),
         _ => None,
     };
+    // On the path of a guarantee the read by which the session, or the reader, saw the newer version.
+    let read_at = |edge: Option<&EdgeIndex>| violation.edges.get(*edge?)?.to_operation;
     let sight = match only {
+        _ if *axiom == Axiom::Session(Guarantee::MonotonicReads) => {
+            read_at(seen.first()).map_or(Sight::Through, Sight::SessionRead)
+        }
+        _ if *axiom == Axiom::Session(Guarantee::MonotonicWrites) => {
+            read_at(seen.last()).map_or(Sight::Through, Sight::WroteLater)
+        }
+        _ if *axiom == Axiom::Session(Guarantee::WritesFollowReads) => {
+            read_at(seen.last()).map_or(Sight::Through, Sight::Followed)
+        }
+        _ if *axiom == Axiom::Session(Guarantee::Pram) => {
+            read_at(seen.get(1)).map_or(Sight::Through, Sight::SessionSawLater)
+        }
         Some(one) if one.relation == Relation::SessionOrder && !one.from.is_initial() => Sight::OwnSession,
         Some(one) if one.relation == Relation::WriteRead => match (one.to_operation, axiom) {
             (Some(seen), Axiom::ReadCommitted) => Sight::ReadBefore(seen),

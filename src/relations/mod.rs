@@ -165,9 +165,36 @@ pub enum Axiom {
     ReadAtomic,
     /// t2 precedes t3 in (SO ∪ WR)⁺.
     Causal,
+    /// t2 precedes t3 in a way that a session guarantee counts.
+    Session(Guarantee),
     /// The commit of t2 precedes the start of t3 by edges known so far (PC, SI), or t2 precedes t3 in the commit
     /// order (SER).
     CommitOrder,
+}
+
+/// What a session may rely on (Terry et al. 1994; PRAM: Lipton & Sandberg 1988): the paths of SO and WR from t2 to t3 along
+/// which t3 must not miss a version of t2. No path is one of two kinds, so a path tells its guarantee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Guarantee {
+    /// SO: t2 precedes t3 in its session.
+    ReadYourWrites,
+    /// WR ; SO: a transaction before t3 in its session read from t2.
+    MonotonicReads,
+    /// SO ; WR: t3 reads from a transaction after t2 in t2's session.
+    MonotonicWrites,
+    /// (WR ; SO?)⁺ ; WR: t3 reads from a transaction before which its session, or which itself, read from t2, or from another
+    /// transaction of which the same holds.
+    WritesFollowReads,
+    /// SO ; WR ; SO: a transaction before t3 in its session read from one after t2 in t2's session. PRAM counts the first
+    /// three kinds of paths, too.
+    Pram,
+}
+
+impl Guarantee {
+    /// Whether a level that is named after this guarantee counts the paths of another one.
+    pub fn counts(self, other: Guarantee) -> bool {
+        self == other || self == Guarantee::Pram && other != Guarantee::WritesFollowReads
+    }
 }
 
 /// Why an edge is there. Premises are indices of edges in the same list, always smaller than the edge's own index, so

@@ -7,7 +7,7 @@ use crate::checkers::{
 use crate::counterexample::{components, edge_reason, simpler_ones};
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
-use crate::relations::{Axiom, Reason};
+use crate::relations::{Axiom, Guarantee, Reason};
 use std::collections::BTreeMap;
 
 /// What to put into a report in addition to the findings.
@@ -333,6 +333,13 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
                 Axiom::ReadCommitted => AxiomWord::ReadCommitted,
                 Axiom::ReadAtomic => AxiomWord::ReadAtomic,
                 Axiom::Causal => AxiomWord::Causal,
+                Axiom::Session(guarantee) => match guarantee {
+                    Guarantee::ReadYourWrites => AxiomWord::ReadYourWrites,
+                    Guarantee::MonotonicReads => AxiomWord::MonotonicReads,
+                    Guarantee::MonotonicWrites => AxiomWord::MonotonicWrites,
+                    Guarantee::WritesFollowReads => AxiomWord::WritesFollowReads,
+                    Guarantee::Pram => AxiomWord::Pram,
+                },
                 Axiom::CommitOrder => AxiomWord::CommitOrder,
             },
             reader: places.of(*reader),

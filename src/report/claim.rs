@@ -155,6 +155,15 @@ pub enum SightWord {
     ReadBefore,
     /// The reader read from it.
     Read,
+    /// A transaction before the reader in its session read from it.
+    SessionRead,
+    /// The reader read from a transaction after it in its session.
+    WroteLater,
+    /// The reader read from a transaction before which its session, or which itself, had read from it, directly or through
+    /// others.
+    Followed,
+    /// A transaction before the reader in its session read from one after it in its session.
+    SessionSawLater,
     /// A path of sessions and reads leads from it to the reader.
     Through,
     /// It precedes the reader in every order: the rest of the cycle shows it.
@@ -233,6 +242,10 @@ impl Claims<'_, '_> {
                     Sight::OwnSession => (SightWord::OwnSession, None),
                     Sight::ReadBefore(seen) => (SightWord::ReadBefore, Some(seen)),
                     Sight::Read(seen) => (SightWord::Read, Some(seen)),
+                    Sight::SessionRead(seen) => (SightWord::SessionRead, Some(seen)),
+                    Sight::WroteLater(seen) => (SightWord::WroteLater, Some(seen)),
+                    Sight::Followed(seen) => (SightWord::Followed, Some(seen)),
+                    Sight::SessionSawLater(seen) => (SightWord::SessionSawLater, Some(seen)),
                     Sight::Through => (SightWord::Through, None),
                     Sight::Order => (SightWord::Order, None),
                 };

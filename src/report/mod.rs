@@ -371,7 +371,7 @@ pub enum ReasonEntry {
     },
     /// `reader` reads the key from `to` and sees `from`, which writes the key too.
     Visible {
-        /// RC, RA, TCC, or CO for the commit order.
+        /// RC, RA, TCC, a guarantee of sessions, or CO for the commit order.
         axiom: AxiomWord,
         /// Place of the reader.
         reader: usize,
@@ -433,6 +433,21 @@ pub enum AxiomWord {
     /// A path of SO and WR.
     #[serde(rename = "TCC")]
     Causal,
+    /// SO.
+    #[serde(rename = "RYW")]
+    ReadYourWrites,
+    /// WR, then SO.
+    #[serde(rename = "MR")]
+    MonotonicReads,
+    /// SO, then WR.
+    #[serde(rename = "MW")]
+    MonotonicWrites,
+    /// WR, each perhaps followed by SO, and WR at the end.
+    #[serde(rename = "WFR")]
+    WritesFollowReads,
+    /// SO, WR, SO.
+    #[serde(rename = "PRAM")]
+    Pram,
     /// By the order of commits and starts known so far.
     #[serde(rename = "commit order")]
     CommitOrder,

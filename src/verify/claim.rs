@@ -214,6 +214,28 @@ impl Shown<'_> {
                 expect(seen.index < entry.index, "it saw the newer version only later")?;
             }
             (SightWord::Read, Some(seen)) => read_from(seen)?,
+            (SightWord::SessionRead, Some(seen)) => {
+                let from = self.read_at(seen)?;
+                let earlier = self.transaction(seen.transaction)?;
+                expect(from == newer, "the session read from another transaction")?;
+                expect(self.in_session(earlier, reader), "the transaction that read from it is not of the session")?;
+            }
+            (SightWord::WroteLater, Some(seen)) => {
+                let later = self.transaction(self.read_at(seen)?)?;
+                expect(seen.transaction == entry.transaction, "another transaction read from the session")?;
+                expect(self.in_session(writer, later), "the newer version was not written before in that session")?;
+            }
+            (SightWord::SessionSawLater, Some(seen)) => {
+                let later = self.transaction(self.read_at(seen)?)?;
+                let earlier = self.transaction(seen.transaction)?;
+                expect(self.in_session(earlier, reader), "the transaction that read it is not of the session")?;
+                expect(self.in_session(writer, later), "the newer version was not written before in that session")?;
+            }
+            (SightWord::Followed, Some(seen)) => {
+                let later = self.read_at(seen)?;
+                expect(seen.transaction == entry.transaction, "another transaction read what follows")?;
+                expect(later != newer && self.leads(newer, later), "nothing observed leads to what was read")?;
+            }
             (SightWord::Through, None) => {
                 expect(self.leads(newer, entry.transaction), "nothing observed leads from the one to the other")?;
             }
@@ -225,6 +247,24 @@ impl Shown<'_> {
         }
         let is_initial = self.transaction(older)?.is_initial();
         expect(is_initial || self.leads(older, newer), "nothing observed says that the version is older")
+    }
+
+    /// The writer of what a read returned, by place, as an edge says it.
+    fn read_at(&self, read: &OperationEntry) -> Result<usize, String> {
+        let is_it = |e: &&EdgeEntry| {
+            matches!(e.reason, ReasonEntry::Reads) && (e.to, e.to_operation) == (read.transaction, Some(read.index))
+        };
+        let edge = self.violation.edges.iter().find(is_it);
+        edge.map(|edge| edge.from).ok_or_else(|| "no edge says what it saw it by".to_owned())
+    }
+
+    /// Whether one transaction ran before another in its session. ⊥ has none.
+    fn in_session(&self, before: TransactionId, after: TransactionId) -> bool {
+        let history = self.history;
+        !before.is_initial()
+            && !after.is_initial()
+            && history.session_of(before) == history.session_of(after)
+            && history.position_of(before) < history.position_of(after)
     }
 
     /// Whether observed edges lead from one transaction to another, by place.

@@ -1,6 +1,7 @@
 //! The levels, a row each, and how verdicts constrain each other because of what levels imply.
 
 use super::Problem;
+use super::guarantee::Guarantee;
 use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
@@ -28,6 +29,8 @@ pub(super) struct Row {
 /// What may be concluded at a level, each including the ones before; but at PSI a path misses one version at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
+    /// What a guarantee of sessions allows for; none: nothing but what was observed.
+    Sessions(Option<Guarantee>),
     ReadCommitted,
     ReadAtomic,
     Causal,
@@ -38,6 +41,16 @@ pub(super) enum Strength {
 }
 
 impl Strength {
+    /// Whether versions seen along the paths of a guarantee must not be missed.
+    pub(super) fn keeps(self, guarantee: Guarantee) -> bool {
+        match self {
+            Strength::Sessions(own) => own.is_some_and(|own| own.counts(guarantee)),
+            Strength::ReadCommitted => false,
+            Strength::ReadAtomic => guarantee == Guarantee::ReadYourWrites,
+            _ => true,
+        }
+    }
+
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
         matches!(self, Strength::Prefix | Strength::Parallel | Strength::Snapshot)
@@ -68,14 +81,20 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 19] = [
+pub(super) const ROWS: [Row; 25] = [
     Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "PL2", implies: &[], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RC"), is_lightweight: false },
-    Row { code: "RC", implies: &["P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RA"), is_lightweight: false },
-    Row { code: "RA", implies: &["RC", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("TCC"), is_lightweight: false },
-    Row { code: "TCC", implies: &["RA", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
+    Row { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-PSI", implies: &["P-TCC"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: Some("PSI"), is_lightweight: false },
     Row { code: "PSI", implies: &["TCC", "P-PSI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: None, is_lightweight: false },
     Row { code: "P-PC", implies: &["P-TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: Some("PC"), is_lightweight: false },

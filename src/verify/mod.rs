@@ -47,6 +47,8 @@ mod edge;
 mod edge_cycle;
 mod elements;
 mod form;
+mod guarantee;
+mod guarantees;
 mod initial;
 mod letters;
 mod levels;

@@ -1,7 +1,7 @@
 //! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names, and whether one read, or one list, is an instance by itself.
-const PATTERNS: [(&str, &str, bool); 26] = [
+const PATTERNS: [(&str, &str, bool); 31] = [
     ("TAP-a", "ThinAirRead", true),
     ("TAP-b", "AbortedRead", true),
     ("TAP-c", "FutureRead", true),
@@ -19,6 +19,11 @@ const PATTERNS: [(&str, &str, bool); 26] = [
     ("TAP-l", "FracturedReadCM", false),
     ("TAP-m", "COConflictCM", false),
     ("TAP-n", "ConflictCM", false),
+    ("RYWCycle", "RYWCycle", false),
+    ("MRCycle", "MRCycle", false),
+    ("MWCycle", "MWCycle", false),
+    ("WFRCycle", "WFRCycle", false),
+    ("PRAMCycle", "PRAMCycle", false),
     ("Divergence", "Divergence", false),
     ("LostUpdate", "LostUpdate", false),
     ("LongFork", "LongFork", false),

@@ -5,6 +5,7 @@
 
 use super::argument::Argument;
 use super::edge_cycle::Cycle;
+use super::guarantee::Guarantee;
 use super::letters;
 use super::levels;
 use super::resolution::Source;
@@ -163,6 +164,7 @@ impl Cycle<'_> {
                 return Ok(self.scene(self.key(listed)?, vec![self.with_session(name)]));
             }
             "TAP-j" => return letters::torn(self),
+            "RYWCycle" | "MRCycle" | "MWCycle" | "WFRCycle" | "PRAMCycle" => return self.of_sessions(pattern),
             "Divergence" => self.is_divergence(),
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
@@ -181,5 +183,36 @@ impl Cycle<'_> {
             _ => None,
         };
         Ok(self.scene(key, self.names()))
+    }
+
+    /// A cycle of what was observed and of what guarantees of sessions force: it is named after the weakest that counts all
+    /// these paths.
+    fn of_sessions(&self, pattern: &str) -> Told {
+        let (mut forced, mut counted) = (Vec::new(), Vec::new());
+        for &edge in &self.edges {
+            match &edge.reason {
+                ReasonEntry::Visible { axiom, .. } => {
+                    forced.push(edge);
+                    counted.push(Guarantee::of(*axiom).ok_or("its cycle rests on another axiom")?);
+                }
+                ReasonEntry::SessionOrder if edge.kind != "RT" => {}
+                ReasonEntry::Reads | ReasonEntry::Listed { .. } => {}
+                _ => return Err(format!("its cycle shows no {pattern}")),
+            }
+        }
+        let first = *counted.first().ok_or("no guarantee of sessions is broken")?;
+        let is_one = counted.iter().all(|&other| other == first);
+        let name = match first {
+            Guarantee::ReadYourWrites if is_one => "RYWCycle",
+            Guarantee::MonotonicReads if is_one => "MRCycle",
+            Guarantee::MonotonicWrites if is_one => "MWCycle",
+            Guarantee::WritesFollowReads if is_one => "WFRCycle",
+            _ => "PRAMCycle",
+        };
+        if name != pattern {
+            return Err(format!("its cycle shows {name}, not {pattern}"));
+        }
+        let key = if let [only] = forced.as_slice() { self.key(only)? } else { None };
+        Ok(self.scene(key, Vec::new()))
     }
 }

@@ -1,6 +1,7 @@
 //! The meaning of edges at a level: the events they relate, and which paths of them are legal.
 
 use super::argument::Argument;
+use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::levels::{self, Strength};
 use crate::history::History;
@@ -65,7 +66,10 @@ impl Argument<'_> {
             }
             ReasonEntry::Visible { axiom, read, reader, seen } => {
                 match axiom {
-                    AxiomWord::ReadCommitted => self.seen_before(*reader, *read, seen)?,
+                    AxiomWord::ReadCommitted => {
+                        needs(Strength::ReadCommitted)?;
+                        self.seen_before(*reader, *read, seen)?;
+                    }
                     AxiomWord::ReadAtomic => {
                         needs(Strength::ReadAtomic)?;
                         if seen.len() != 1 || !self.is_causal(seen) {
@@ -79,6 +83,11 @@ impl Argument<'_> {
                         }
                     }
                     AxiomWord::CommitOrder => needs(Strength::Prefix)?,
+                    AxiomWord::ReadYourWrites
+                    | AxiomWord::MonotonicReads
+                    | AxiomWord::MonotonicWrites
+                    | AxiomWord::WritesFollowReads
+                    | AxiomWord::Pram => self.is_guaranteed(*axiom, seen, strength)?,
                 }
                 let span = self.compose(seen, strength, before)?;
                 misses_at_most(0, span, strength)?;
@@ -115,6 +124,24 @@ impl Argument<'_> {
         match earlier && self.transaction(edge.to)? == self.transaction(reader)? {
             true => Ok(()),
             false => Err("the reader did not read from it before".to_owned()),
+        }
+    }
+
+    /// Whether a path is one of the guarantee that an axiom speaks of, and the level keeps it.
+    fn is_guaranteed(&self, axiom: AxiomWord, path: &[usize], strength: Strength) -> Result<(), String> {
+        let guarantee = Guarantee::of(axiom).ok_or("the axiom is no guarantee of sessions")?;
+        let mut steps = String::new();
+        for &e in path {
+            steps.push(match (&self.edge(e)?.reason, self.edge(e)?.kind.as_str()) {
+                (ReasonEntry::SessionOrder, "SO") => 'S',
+                (ReasonEntry::Reads, "WR") => 'W',
+                _ => return Err("a path of sessions and reads has other edges".to_owned()),
+            });
+        }
+        match (guarantee.is_path(&steps), strength.keeps(guarantee)) {
+            (true, true) => Ok(()),
+            (false, _) => Err("the path is not one that the guarantee counts".to_owned()),
+            (true, false) => Err("this level does not keep the guarantee of an edge".to_owned()),
         }
     }
 

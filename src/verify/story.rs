@@ -1,5 +1,6 @@
 //! A commit order of a weak level with the reads of each transaction, and the stale ones among them.
 
+use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::lists;
 use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
@@ -18,7 +19,7 @@ pub struct Sources<'a> {
     pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
 }
 
-/// What a transaction sees of others, each level including the previous ones.
+/// What a transaction sees of others, each level but the last including the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sight {
     /// Read committed: those it has read from before.
@@ -29,6 +30,8 @@ pub(super) enum Sight {
     Past,
     /// Parallel snapshot isolation: all that it depends on.
     Dependencies,
+    /// What a guarantee of sessions counts; none: nothing.
+    Sessions(Option<Guarantee>),
 }
 
 /// A read that returns another transaction's version.

@@ -1,10 +1,12 @@
-//! Replay of a commit order at RC, RA, TCC and PSI, where a read may return a version that is not the current one.
+//! Replay of a commit order at RC, RA, TCC, PSI and the guarantees of sessions, where a read may return a version that is not
+//! the current one.
 //!
 //! Only such stale reads need a closer look: whatever a transaction sees precedes it in the order, so nothing that it
 //! sees can have overwritten the version that is current when it runs.
 
 use super::causal;
 use super::dependencies;
+use super::guarantees;
 use super::initial::Initial;
 use super::replay::Flaw;
 use super::story::{Sight, Sources, Story};
@@ -13,7 +15,8 @@ use crate::history::{History, TransactionId};
 
 /// Whether a commit order explains every read at a level: each returns a final version of a transaction before it in
 /// the order, and none that the reader sees has overwritten that version by then. O(operations + stale reads × reads of
-/// their transactions); at TCC see [`causal`], at PSI [`dependencies`].
+/// their transactions); at TCC see [`causal`], at PSI
+/// [`dependencies`], at the guarantees of sessions [`guarantees`].
 pub(super) fn holds(
     history: &History,
     initial: &Initial,
@@ -32,5 +35,7 @@ pub(super) fn holds(
         }
         Sight::Past => causal::replay(&story, &causal::nothing_overwritten),
         Sight::Dependencies => dependencies::replay(&story),
+        Sight::Sessions(None) => Ok(()),
+        Sight::Sessions(Some(guarantee)) => guarantees::replay(&story, guarantee),
     }
 }

@@ -77,7 +77,8 @@ impl Run<'_> {
     /// settles all weaker levels, a violation all stronger ones.
     fn choose_by_all_means(&mut self, chooser: &Chooser<'_>, progress: &mut Progress) -> Result<(), Interrupt> {
         for means in chooser.means() {
-            let weakest_first = Level::WITHOUT_TIMES.into_iter();
+            let is_tried = |level: &Level| Level::WITHOUT_TIMES.contains(level) || progress.open.contains(level);
+            let weakest_first = Level::EVERY.into_iter().filter(is_tried);
             let levels: Vec<Level> = match means {
                 Means::Answers(_) | Means::Choices => weakest_first.collect(),
                 _ => weakest_first.rev().collect(),

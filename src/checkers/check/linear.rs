@@ -45,7 +45,7 @@ impl Run<'_> {
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
             evidence.settles_all = true;
             for other in self.levels.clone() {
-                if other.is_weak() || other.is_strong() || other.is_of_dependencies() {
+                if !other.is_of_reads() && other != level {
                     self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
                 }
             }

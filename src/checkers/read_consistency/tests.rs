@@ -134,7 +134,7 @@ fn counts_and_levels_agree_with_the_definitions() {
         for violation in &instances.violations {
             check_edges(&history, &resolution, violation);
             if violation.id.pattern != Pattern::NonRepeatableRead {
-                assert_eq!(violation.levels, LevelSet::upward(Level::ReadCommitted));
+                assert_eq!(violation.levels, LevelSet::upward(Level::AdyaReadCommitted));
                 continue;
             }
             let node = |t: TransactionId| index.node[t.index()];

@@ -80,7 +80,7 @@ fn violation(
     Violation {
         id: ViolationId { pattern, ordinal: 1 },
         also: Vec::new(),
-        levels: LevelSet::upward(Level::ReadCommitted),
+        levels: LevelSet::upward(Level::AdyaReadCommitted),
         key,
         transactions,
         operations,

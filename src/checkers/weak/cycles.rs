@@ -116,7 +116,7 @@ fn violation(
     Violation {
         id: ViolationId { pattern, ordinal },
         also,
-        levels: LevelSet::upward(Level::ReadCommitted),
+        levels: LevelSet::upward(Level::AdyaReadCommitted),
         key,
         transactions: story.transactions,
         operations: Vec::new(),

@@ -1,6 +1,6 @@
 //! Violations with their edges: premises first, shared if several edges rest on them.
 
-use super::causality::{Causality, Components};
+use super::causality::{Causality, Components, Forced};
 use super::paths::{Search, Step};
 use super::pool::is_initial;
 use crate::checkers::Level;
@@ -130,7 +130,6 @@ impl<'a> Story<'a> {
         let index = causality.index;
         let t3 = causality.read_node[read as usize];
         let t1 = index.writer_of_read(read as usize);
-        let key = index.read_key[read as usize];
         if let Some(&known) = self.known.get(&(t2, t1, Relation::CommitOrder, read)) {
             return Ok(known);
         }
@@ -149,6 +148,30 @@ impl<'a> Story<'a> {
                 (axiom, self.way(&way, search, control)?)
             }
         };
+        Ok(self.older(t2, read, axiom, seen))
+    }
+
+    /// The edge that a guarantee of sessions forces, with the read and the path by which the reader sees the newer version.
+    pub(super) fn guaranteed(&mut self, forced: Forced, axiom: Axiom, path: &[Step]) -> EdgeIndex {
+        let t1 = self.causality.index.writer_of_read(forced.read as usize);
+        if let Some(&known) = self.known.get(&(forced.from, t1, Relation::CommitOrder, forced.read)) {
+            return known;
+        }
+        self.read(forced.read);
+        let observed = |step: &Step| match *step {
+            Step::Read(a, b) => self.first_read(a, b),
+            Step::Session(a, b) => self.session(a, b),
+            Step::Initial(to) | Step::Forced(Forced { to, .. }) => self.initial_first(to),
+        };
+        let seen = path.iter().map(observed).collect();
+        self.older(forced.from, forced.read, axiom, seen)
+    }
+
+    /// The edge from `t2` to the writer of the version that `read` returns, given the path by which its reader sees `t2`.
+    fn older(&mut self, t2: Node, read: u32, axiom: Axiom, seen: Vec<EdgeIndex>) -> EdgeIndex {
+        let index = self.causality.index;
+        let (t1, t3) = (index.writer_of_read(read as usize), self.causality.read_node[read as usize]);
+        let key = index.read_key[read as usize];
         let write = |node: Node| index.slot_of(node, key).map(|slot| index.slot_operation[slot as usize]);
         let because =
             Reason::Visible { axiom, reader: self.transaction(t3), read: index.read_operation[read as usize], seen };
@@ -158,7 +181,7 @@ impl<'a> Story<'a> {
             to_operation: if is_initial(t1) { None } else { write(t1) },
             ..self.plain(t2, t1, Relation::CommitOrder, because)
         };
-        Ok(self.add(t2, t1, Relation::CommitOrder, read, edge))
+        self.add(t2, t1, Relation::CommitOrder, read, edge)
     }
 }
 
@@ -188,6 +211,6 @@ pub(super) fn level_of(causality: &Causality<'_>, t2: Node, read: u32) -> Level 
     match sees(causality, t2, read).0 {
         Axiom::ReadCommitted => Level::ReadCommitted,
         Axiom::ReadAtomic => Level::ReadAtomic,
-        Axiom::Causal | Axiom::CommitOrder => Level::TransactionalCausalConsistency,
+        Axiom::Causal | Axiom::Session(_) | Axiom::CommitOrder => Level::TransactionalCausalConsistency,
     }
 }

@@ -1,4 +1,5 @@
-//! RC, RA and TCC: verdict with a commit order, and all instances of the patterns TAP-g, h, i, k, l, m, n.
+//! RC, RA and TCC: verdict with a commit order, and all instances of the patterns TAP-g, h, i, k, l, m, n. Also the
+//! guarantees of sessions (`guarantees`), with a few cycles where they are broken (`broken`).
 //!
 //! The axioms are those of Biswas & Enea 2019, Fig. 2a to 2c, with an initial transaction ⊥ that precedes every other:
 //! t3 reads key x from t1, t2 ∉ {t1, t3} also writes x, and t3 sees t2; then t2 comes before t1 in every commit order.
@@ -14,11 +15,13 @@
 //! check single reads (TAP-a to f and j); the caller has done so before.
 
 mod base_order;
+mod broken;
 mod causal;
 mod causality;
 mod chains;
 mod columns;
 mod cycles;
+mod guarantees;
 mod incremental_order;
 mod instances;
 mod justification;
@@ -42,7 +45,7 @@ pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Violation, place};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Edge, Index, Node, Relation, write_that_was_read};
+use crate::relations::{Edge, Guarantee, Index, Node, Relation, write_that_was_read};
 use order::LinearOrder;
 use std::borrow::Cow;
 
@@ -119,6 +122,40 @@ pub fn decide_alone(
 ) -> Result<WeakDecision, Interrupt> {
     let base_order::BaseOrder { listed, order, replay } = ground;
     Ok(replay::decide(index, listed, &order, Cow::Owned(replay), level, control)?.into())
+}
+
+/// Decides a guarantee of sessions for a history without TAP-a to f; without one, only SO ∪ WR and the orders that lists
+/// show count, which the ground satisfies. Time: a few replays where versions are missed for a short time only.
+pub fn decide_guarantee(
+    index: &Index,
+    BaseOrder(ground): &BaseOrder,
+    guarantee: Option<Guarantee>,
+    control: &Control,
+) -> Result<WeakDecision, Interrupt> {
+    let Some(guarantee) = guarantee else { return Ok(WeakDecision::Satisfied(ground.order.nodes.clone())) };
+    let (listed, replay) = (ground.listed.clone(), Cow::Borrowed(&ground.replay));
+    Ok(match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
+        guarantees::Kept::InOrder(order) => WeakDecision::Satisfied(order.nodes),
+        guarantees::Kept::Broken(_) => WeakDecision::Violated,
+    })
+}
+
+/// Evidence against the guarantees of sessions among the violated `levels`: for each that nothing else shows, a short cycle
+/// of each component of what it forces until the first cycle appears, smallest first. At most `max_instances` of a pattern
+/// are listed.
+pub(super) fn broken_guarantees(
+    history: &History,
+    index: &Index,
+    levels: LevelSet,
+    max_instances: usize,
+    control: &Control,
+) -> Result<Instances, Interrupt> {
+    let mut found = broken::instances(index, levels, max_instances, control)?;
+    let violations = found.violations.iter_mut().chain(&mut found.more);
+    violations
+        .flat_map(|violation| &mut violation.edges)
+        .for_each(|edge| start_at_the_write_that_was_read(history, edge));
+    Ok(found)
 }
 
 /// Counts and lists TAP-g, h, i, k, l, m, n if they violate one of `levels`; at most `max_instances` per pattern are

@@ -4,7 +4,7 @@ use super::words::Words;
 use crate::checkers::Level;
 use crate::counterexample::claim::is_in_its_list;
 use crate::history::{KeyId, OperationId, TransactionId};
-use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation};
 
 /// The beginning or the end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,10 @@ impl Words<'_> {
                     }
                     Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),
                     Axiom::ReadCommitted => format!("{name} had already read from {from}, which {wrote}"),
-                    Axiom::ReadAtomic | Axiom::Causal => self.seen(seen, &from, &name, &wrote),
+                    Axiom::ReadAtomic | Axiom::Causal | Axiom::Session(Guarantee::ReadYourWrites) => {
+                        self.seen(seen, &from, &name, &wrote)
+                    }
+                    Axiom::Session(_) => self.seen_by_session(seen, &from, &name, &wrote),
                 };
                 if edge.to.is_initial() {
                     return format!(
@@ -207,6 +210,26 @@ impl Words<'_> {
             }
             _ => format!("{reader} had to see {from}, which {wrote}"),
         }
+    }
+
+    /// How a session guarantee lets a reader see a transaction that wrote, step by step from the reader back: "T3 read from
+    /// T2; T2 ran after T1 in its session; T1 wrote x = 1".
+    fn seen_by_session(&self, path: &[EdgeIndex], from: &str, reader: &str, wrote: &str) -> String {
+        const TOLD: usize = 5;
+        let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
+        if edges.is_empty() || edges.len() > TOLD {
+            return format!(
+                "{reader} read from a transaction that follows {from} by what sessions had read, and {from} {wrote}"
+            );
+        }
+        let step = |edge: &&Edge| {
+            let [before, after] = [edge.from, edge.to].map(|t| self.transaction(t));
+            match edge.relation {
+                Relation::SessionOrder => format!("{after} ran after {before} in its session; "),
+                _ => format!("{after} read from {before}; "),
+            }
+        };
+        format!("{}{from} {wrote}", edges.iter().rev().map(step).collect::<String>())
     }
 
     /// `4 = 3`, or `4 = 0, the initial version,`.

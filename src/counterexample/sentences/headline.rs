@@ -74,6 +74,14 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A later read returned an older state",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
+        Claim::StaleRead { sight: Sight::SessionRead(_), .. } => "The reads of a session went back",
+        Claim::StaleRead { sight: Sight::WroteLater(_), .. } => "The writes of a session were seen out of order",
+        Claim::StaleRead { sight: Sight::SessionSawLater(_), .. } => {
+            "A session did not see what came before a write that it had read"
+        }
+        Claim::StaleRead { sight: Sight::Followed(_), .. } => {
+            "A write was seen without what its session had read before"
+        }
         Claim::StaleRead { sight: Sight::Order, .. } if is_of_dependencies(violation) => {
             "A transaction missed a write of another one that it depends on"
         }
@@ -237,6 +245,36 @@ impl Speaker<'_> {
                 "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
+            Sight::SessionRead(seen) => {
+                let earlier = self.reader(seen);
+                let is_of_key = Some(self.words.history.operation(seen).key) == key;
+                let also = if is_of_key { String::new() } else { format!(", which {new}") };
+                format!(
+                    "{earlier} had read {} from {writer}{also}; later in the same session {reader} read the older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::WroteLater(seen) => {
+                let later = self.source_of(seen);
+                format!(
+                    "{reader} read {} from {later}, before which {writer}, in the same session, {new}; but {reader} read the \
+                     older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::SessionSawLater(seen) => {
+                let (earlier, later) = (self.reader(seen), self.source_of(seen));
+                format!(
+                    "{earlier} had read {} from {later}, before which {writer}, in the same session, {new}; later {reader}, in \
+                     the session of {earlier}, read the older {stale}.",
+                    self.words.content(seen)
+                )
+            }
+            Sight::Followed(seen) => format!(
+                "{reader} read {} from {}; {writer} {new}, but {reader} read the older {stale}.",
+                self.words.content(seen),
+                self.follower(seen, newer)
+            ),
             Sight::Order if is_of_dependencies(self.violation) => {
                 format!("{reader} depends on {writer}, which {new}, a newer version, but {reader} read {stale}.")
             }
@@ -247,6 +285,34 @@ impl Speaker<'_> {
                 let comma = if version.is_empty() { "" } else { "," };
                 format!("{reader} read {stale}{comma} although {writer} came before it and {new}, which is newer.")
             }
+        }
+    }
+
+    /// The writer of what a read returned, by the edge of the read.
+    fn writer_read_by(&self, read: OperationId) -> Option<TransactionId> {
+        let is_it = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
+        self.violation.edges.iter().find(is_it).map(|edge| edge.from)
+    }
+
+    /// The same by name.
+    fn source_of(&self, read: OperationId) -> String {
+        self.writer_read_by(read).map_or_else(|| "a transaction".to_owned(), |t| self.transaction(t))
+    }
+
+    /// The writer of what a read returned, and how it follows another one: "T3, which had read from T1".
+    fn follower(&self, read: OperationId, first: TransactionId) -> String {
+        let (name, followed) = (self.source_of(read), self.transaction(first));
+        let Some(writer) = self.writer_read_by(read).filter(|t| !t.is_initial()) else { return name };
+        let history = self.words.history;
+        let precedes = |t: TransactionId| t < writer && history.session_of(t) == history.session_of(writer);
+        let reads = self.violation.edges.iter().filter(|edge| edge.because == Reason::Reads && edge.from == first);
+        let readers: Vec<TransactionId> = reads.map(|edge| edge.to).collect();
+        match readers.iter().find(|&&t| precedes(t)) {
+            _ if readers.contains(&writer) => format!("{name}, which had read from {followed}"),
+            Some(&t) => {
+                format!("{name}, before which {}, in the same session, had read from {followed}", self.transaction(t))
+            }
+            None => format!("{name}, which follows {followed} through what others had read"),
         }
     }
 

@@ -114,9 +114,10 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
     sentences
 }
 
-/// Whether read committed is violated with all that is open left open.
+/// Whether the weakest level above cut isolation that the levels imply is violated with all that is open left open.
 fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: CheckMode) -> bool {
-    let level = Level::ReadCommitted;
+    let implied = |level: &Level| options.levels.iter().all(|stronger| stronger.implies(*level));
+    let level = Some(Level::ReadCommitted).filter(implied).unwrap_or(Level::AdyaReadCommitted);
     let options = Options { levels: vec![level], max_instances: 0, ..options.clone() };
     let findings = check_with(history, None, &options, control, manner, &|_| {});
     findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated)
@@ -176,8 +177,8 @@ impl Whole<'_> {
 
     /// No append can have made the element at this place.
     fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
-        let is_shown = self.found.violations.iter().any(|violation| violation.levels.contains(Level::ReadCommitted));
-        if !is_shown {
+        let names = |level: &Level| self.found.violations.iter().any(|violation| violation.levels.contains(*level));
+        if !levels.iter().all(names) {
             add(&mut self.found, nobody_made(self.history, place));
         }
         levels.iter().for_each(|&level| self.set(level, Verdict::Violated));

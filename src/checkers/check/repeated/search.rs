@@ -232,7 +232,7 @@ pub(super) fn nobody_made(history: &History, (read, place): (OperationId, usize)
     Violation {
         id: ViolationId { pattern, ordinal: 1 },
         also: vec!["incompatible-order".to_owned()],
-        levels: LevelSet::upward(Level::ReadCommitted),
+        levels: LevelSet::upward(Level::AdyaReadCommitted),
         key: Some(history.keys()[read.index()]),
         transactions: vec![history.transaction_of(read)],
         operations: vec![read],
