@@ -2,7 +2,7 @@
 
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
-use super::values::{Claim, claim, level, seconds};
+use super::values::{Claim, Described, claim, level, seconds};
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, Pattern, ViolationName};
 use crate::diagram::layout::LayoutStyle;
@@ -67,10 +67,23 @@ pub enum Command {
     Hunt(HuntArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
+    /// Print the JSON Schema of reports or of histories
+    Schema(SchemaArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),
     /// Write manual pages
     Manual(ManualArguments),
+}
+
+/// What `schema` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  \
+    isoscope schema report > report.schema.json\n\n\
+    Draft 2020-12. Fields that a schema does not list are allowed: later versions may add some.")]
+pub struct SchemaArguments {
+    /// What to describe
+    #[arg(value_name = "WHAT")]
+    pub(super) of: Described,
 }
 
 /// What `completions` needs.

@@ -25,6 +25,7 @@ mod paging;
 mod paper_tables;
 mod progress;
 mod report;
+mod schema;
 mod self_check;
 mod shards;
 mod stats;
@@ -34,8 +35,8 @@ mod workload;
 
 pub use args::{
     CheckArguments, Command, CompletionsArguments, ConvertArguments, ExplainArguments, ExportArguments,
-    LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, StatsArguments,
-    VerifyArguments,
+    LevelsArguments, ManualArguments, MergeArguments, MinimizeArguments, ReportArguments, SchemaArguments,
+    StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -107,6 +108,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Collect(arguments) => collect::run(arguments, &mut out),
         Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
+        Command::Schema(arguments) => schema::run(arguments, &mut out),
         Command::Completions(arguments) => manual::completions(arguments, &mut out),
         Command::Manual(arguments) => manual::pages(arguments, &mut out),
     };

@@ -2,6 +2,7 @@
 
 use crate::checkers::Level;
 use crate::checkers::lattice::{self, Promise};
+use clap::ValueEnum;
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
     lattice::named(text)?.decided()
@@ -18,6 +19,15 @@ pub(super) enum Claim {
 
 pub(super) fn claim(text: &str) -> Result<Claim, String> {
     if text == "help" { Ok(Claim::Help) } else { Promise::named(text).map(Claim::Of) }
+}
+
+/// What JSON is described by a schema.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Described {
+    /// What `check --json` prints
+    Report,
+    /// The format `json` of histories
+    History,
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

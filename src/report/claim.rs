@@ -6,12 +6,13 @@ use crate::checkers::{Level, Violation};
 use crate::counterexample::{self, Claim, Headline, Sight, Step, StepRole};
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is wrong: a claim that follows from the listed facts, with its words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is wrong: a claim that follows from the listed facts, in words and as data. Numbers are places of transactions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimEntry {
-    /// "Half of a transaction was seen".
+    /// A headline: "Half of a transaction was seen".
     pub title: String,
     /// The claim in one sentence.
     pub text: String,
@@ -20,8 +21,8 @@ pub struct ClaimEntry {
     pub says: ClaimKind,
 }
 
-/// The few kinds of claims. Numbers are places of transactions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The few kinds of claims.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ClaimKind {
     /// These reads returned values that are wrong in any order.
@@ -39,7 +40,7 @@ pub enum ClaimKind {
         older: usize,
         /// The writer of the newer version.
         newer: usize,
-        /// Its write.
+        /// The write of the newer version.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         write: Option<OperationEntry>,
         /// How the reader saw it.
@@ -90,9 +91,9 @@ pub enum ClaimKind {
     },
     /// The reads contradict real time.
     AgainstTheClock {
-        /// This one had ended…
+        /// The transaction that had ended before the other one began.
         ended: usize,
-        /// … before this one began.
+        /// The transaction that began afterwards.
         began: usize,
         /// What the later one missed, if nothing else is involved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +132,7 @@ impl ClaimEntry {
 }
 
 /// A reader that did not see a newer version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MissedEntry {
     /// The reader.
     pub reader: usize,
@@ -146,7 +147,7 @@ pub struct MissedEntry {
 }
 
 /// How a reader is known to see another transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SightWord {
     /// The transaction precedes the reader in its session.
@@ -171,7 +172,7 @@ pub enum SightWord {
 }
 
 /// One statement of an argument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementEntry {
     /// Its number, from 1.
     pub number: usize,

@@ -3,10 +3,11 @@
 use super::{OperationEntry, TransactionEntry, build::Places};
 use crate::health::{Finding, Health, Severity};
 use crate::history::History;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One finding about whether the history can be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthEntry {
     /// What it is about: `duplicate-values`.
     pub kind: String,

@@ -1,10 +1,11 @@
 //! Which of the counted instances are listed.
 
 use crate::checkers::Page;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which of the counted instances a report lists.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListingEntry {
     /// What the numbers under `patterns` count.
     pub counted: String,
@@ -21,9 +22,9 @@ pub struct ListingEntry {
 }
 
 /// A window of the instances of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WindowEntry {
-    /// Its id.
+    /// The pattern's id.
     pub pattern: String,
     /// How many instances precede it.
     pub offset: u64,

@@ -1,9 +1,9 @@
 //! Everything said about one history, as data for scripts: the JSON report.
 //!
 //! The only place that serialises findings, with types of its own: field names and order are a promise (schema
-//! [`SCHEMA`]), so nothing deeper derives `Serialize`. Decides nothing. Transactions are named by session and position
-//! as well as by id, so that the evidence can be found again in the file; operations by their position in the
-//! transaction.
+//! [`SCHEMA`]), so nothing deeper derives `Serialize`. The comments on these types are what `isoscope schema report` says
+//! of them, so they are written for its readers. Decides nothing. Transactions are named by session and position as well
+//! as by id, so that the evidence can be found again in the file; operations by their position in the transaction.
 
 mod build;
 mod claim;
@@ -32,19 +32,23 @@ pub use tally::{Tally, TallyBy, TallyRow, key_of, sessions_of};
 pub use crate::history::grouped;
 
 use crate::history::Rules;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name of this form of report.
 pub const SCHEMA: &str = "isoscope.report/1";
 
-/// What is said about one input: a report, or why it could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What is said about one input: a report, or why it could not be read. `isoscope check --json` prints one such object
+/// per history, each on a line of its own. Later versions may add fields; a program that reads reports should ignore
+/// those that it does not know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(title = "IsoScope report")]
 pub enum Document {
     /// The input was read.
     Report(Box<Report>),
-    /// It was not.
+    /// It could not be read.
     Failure(Failure),
     /// Another shard has it.
     Elsewhere(Box<Elsewhere>),
@@ -62,9 +66,10 @@ impl Document {
 }
 
 /// An input that could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// [`SCHEMA`].
+    /// Name of this form of report.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The input.
     pub history: FailedHistory,
@@ -72,19 +77,19 @@ pub struct Failure {
     pub error: Error,
 }
 
-/// Names an input that could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Names an input of which nothing else is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedHistory {
-    /// As given.
+    /// Its path, as given.
     pub path: String,
 }
 
 /// What went wrong with an input, and where.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Error {
     /// `line 12`, `byte 90`, or `file`.
     pub place: String,
-    /// What was expected, or what failed.
+    /// What was expected there, or what failed.
     pub message: String,
 }
 
@@ -100,23 +105,24 @@ impl Failure {
 }
 
 /// Everything said about one history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// Name of this form of report.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The history's figures.
     pub history: HistoryFacts,
-    /// The share of the work it is about; all of it if none.
+    /// The share of the work that the report is about (`--shards`); absent where it is about all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartEntry>,
     /// A verdict per requested level, in the order requested.
     pub levels: Vec<LevelEntry>,
-    /// What the database is claimed to promise, and whether the verdicts show that it is kept; none if nothing is claimed.
+    /// What the database is claimed to promise (`--claim`), and whether the verdicts show that it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<PromiseEntry>,
-    /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
+    /// Number of instances of each anomaly pattern that was looked for, listed or not, by its id (`TAP-k`).
     pub patterns: Counts,
-    /// The same by the rule of Plume's published program, if requested; the letters that occur.
+    /// The same by the rule of Plume's published program (`--count published`): the patterns that occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_patterns: Option<Counts>,
     /// Which instances are listed.
@@ -124,9 +130,10 @@ pub struct Report {
     pub listing: Option<ListingEntry>,
     /// The listed instances.
     pub violations: Vec<ViolationEntry>,
-    /// Wall time, seconds.
+    /// How long it took.
     pub timings: Timings,
-    /// How ambiguities of the file were resolved: the choice made for each rule, by the name of its flag.
+    /// How ambiguities of the file were resolved: the choice made for each rule, by the name of its flag
+    /// (`duplicates`: `any`).
     #[serde(default)]
     pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
@@ -148,7 +155,7 @@ impl Report {
 }
 
 /// What a setting of a product is claimed to promise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromiseEntry {
     /// The product.
     pub product: String,
@@ -164,22 +171,22 @@ pub struct PromiseEntry {
     pub holds: Vec<String>,
 }
 
-/// Figures that also show whether a report belongs to a history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A history's figures, which also show whether a report belongs to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryFacts {
-    /// As given.
+    /// Its path, as given.
     pub path: String,
-    /// Name of the format.
+    /// Name of its format.
     pub format: String,
     /// Number of sessions.
     pub sessions: usize,
     /// Number of transactions of all outcomes.
     pub transactions: usize,
-    /// Those known to have committed.
+    /// Number of transactions known to have committed.
     pub committed: usize,
-    /// Those known to have aborted.
+    /// Number of transactions known to have aborted.
     pub aborted: usize,
-    /// Those of unknown outcome.
+    /// Number of transactions of unknown outcome.
     pub unknown: usize,
     /// Number of operations.
     pub operations: usize,
@@ -187,8 +194,8 @@ pub struct HistoryFacts {
     pub keys: usize,
 }
 
-/// The three answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The answer to whether a history satisfies a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictWord {
     /// A legal execution explains the history.
@@ -200,15 +207,15 @@ pub enum VerdictWord {
 }
 
 /// One level's verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelEntry {
     /// Code of the level: `SI`.
     pub level: String,
-    /// The answer.
+    /// Whether the history satisfies it.
     pub verdict: VerdictWord,
-    /// Name of the engine.
+    /// Name of the engine that decided it.
     pub checker: String,
-    /// Wall time.
+    /// Wall time in seconds.
     pub seconds: f64,
     /// Why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +223,7 @@ pub struct LevelEntry {
     /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assuming: Option<String>,
-    /// On request: the commit order that explains the history. Empty at CI, where nothing needs an order.
+    /// On request (`--witness`): the commit order that explains the history. Empty at CI, where nothing needs an order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Vec<TransactionEntry>>,
     /// With a witness of PC or SI: by place of `witness`, how many of its transactions had committed when this one
@@ -233,7 +240,7 @@ pub struct LevelEntry {
 }
 
 /// The assumed writer of a read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceEntry {
     /// The transaction of the read.
     pub reader: TransactionEntry,
@@ -244,7 +251,7 @@ pub struct SourceEntry {
 }
 
 /// A session's name as in the file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SessionName {
     /// Most formats number sessions.
@@ -253,8 +260,9 @@ pub enum SessionName {
     Name(String),
 }
 
-/// Names a transaction. ⊥ has the id `⊥` and neither session nor index.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Names a transaction. ⊥, which stands for whatever wrote the initial versions, has the id `⊥` and neither session nor
+/// index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionEntry {
     /// Its session.
     pub session: Option<SessionName>,
@@ -267,24 +275,24 @@ pub struct TransactionEntry {
     pub name: Option<String>,
 }
 
-/// Number of instances by pattern id, in a fixed order; a JSON object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts(pub Vec<(String, u64)>);
+/// Number of instances by pattern id, in the order of the pattern table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+pub struct Counts(#[schemars(with = "BTreeMap<String, u64>")] pub Vec<(String, u64)>);
 
-/// One listed instance. Numbers called places are places in `transactions`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One listed instance. Numbers called places are places in `transactions`, those of edges are places in `edges`, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ViolationEntry {
-    /// `TAP-m/1`.
+    /// Its id, by which other commands find it: `TAP-m/1`.
     pub id: String,
-    /// `TAP-m`.
+    /// The id of its pattern: `TAP-m`.
     pub pattern: String,
-    /// `COConflictCM`.
+    /// The name of its pattern: `COConflictCM`.
     pub name: String,
     /// Other patterns the same scenario is an instance of.
     pub also: Vec<String>,
     /// Codes of the levels it violates.
     pub levels: Vec<String>,
-    /// What it claims: the headline, in words and as data. None in reports without it.
+    /// What it claims: the headline, in words and as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimEntry>,
     /// The key on which the contradiction shows.
@@ -310,19 +318,19 @@ pub struct ViolationEntry {
     /// Root cause: instances with equal numbers share one.
     pub group: u32,
     /// Instances of any pattern that share transactions, directly or through others, have the same number: from 1, the
-    /// component with the most convincing instance first. 0 in reports without it.
+    /// component with the most convincing instance first.
     #[serde(default)]
     pub component: u32,
 }
 
 /// Names an operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationEntry {
     /// Place of its transaction.
     pub transaction: usize,
     /// Its position in the transaction, from 0.
     pub index: usize,
-    /// `r(x) = 3`.
+    /// The operation in words: `r(x) = 3`.
     pub text: String,
     /// Its line in the file, where known; for a binary file the byte, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -333,13 +341,14 @@ pub struct OperationEntry {
 }
 
 /// One edge of an argument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeEntry {
     /// Place of the source.
     pub from: usize,
     /// Place of the target.
     pub to: usize,
-    /// SO, WR, WW, RW, CO, CM or RT.
+    /// The relation: SO (session order), WR (write-read), WW (write-write), RW (anti-dependency), CO (causal order), CM
+    /// (commit order) or RT (real time).
     pub kind: String,
     /// The key it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -357,7 +366,7 @@ pub struct EdgeEntry {
 }
 
 /// Why an edge is there. Premises are places in the list of edges, smaller than the edge's own, and form a path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum ReasonEntry {
     /// Same session, this order; or `from` is ⊥.
@@ -422,15 +431,15 @@ impl ReasonEntry {
 }
 
 /// How a reader is known to see a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AxiomWord {
-    /// It had read from it before.
+    /// The reader had read from it before.
     #[serde(rename = "RC")]
     ReadCommitted,
-    /// One step of SO or WR.
+    /// One step of SO or WR leads from it to the reader.
     #[serde(rename = "RA")]
     ReadAtomic,
-    /// A path of SO and WR.
+    /// A path of SO and WR leads from it to the reader.
     #[serde(rename = "TCC")]
     Causal,
     /// SO.
@@ -454,7 +463,7 @@ pub enum AxiomWord {
 }
 
 /// How the edges contradict each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProofEntry {
     /// The operations alone do.
@@ -532,7 +541,7 @@ pub enum ProofEntry {
 
 /// A supposition about an open question: the writer of what a read returned, the append that made an element of a list,
 /// or whether a transaction committed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OptionEntry {
     /// An append made the element at a place of a list.
@@ -561,7 +570,7 @@ pub enum OptionEntry {
 }
 
 /// A contradictory combination of options.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CombinationEntry {
     /// Options by number from 1, in the order in which they are supposed.
     pub options: Vec<usize>,
@@ -570,7 +579,7 @@ pub struct CombinationEntry {
 }
 
 /// One possible writer of a read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WriterEntry {
     /// Its place.
     pub writer: usize,
@@ -579,7 +588,7 @@ pub struct WriterEntry {
 }
 
 /// One append that may have made an element.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendEntry {
     /// The append.
     pub append: OperationEntry,
@@ -588,7 +597,7 @@ pub struct AppendEntry {
 }
 
 /// One outcome of a transaction.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeEntry {
     /// Whether it committed.
     pub committed: bool,
@@ -597,20 +606,20 @@ pub struct OutcomeEntry {
 }
 
 /// One case of a split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseEntry {
-    /// The assumed edge.
+    /// Place of the assumed edge.
     pub assume: usize,
     /// What follows.
     pub proof: Box<ProofEntry>,
 }
 
 /// Wall time in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timings {
     /// Reading the file.
     pub read: f64,
-    /// Building the index.
+    /// Building the index of the history.
     pub index: f64,
     /// Checking all levels.
     pub check: f64,

@@ -2,10 +2,11 @@
 
 use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
 use crate::checkers::{ShardAssignment, Share};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a report is about, if only a share of the work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartEntry {
     /// Which shard made it, from 0.
     pub shard: usize,
@@ -24,7 +25,7 @@ pub struct PartEntry {
 }
 
 /// What shards share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dealt {
     /// The histories of a folder or list.
@@ -54,9 +55,12 @@ impl PartEntry {
 }
 
 /// A history that another shard checks. In merged reports, one that no shard has checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+// A report on a share of the work has these fields, too.
+#[schemars(extend("not" = { "properties": { "history": { "required": ["format"] } } }))]
 pub struct Elsewhere {
-    /// [`SCHEMA`].
+    /// Name of this form of report.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The history.
     pub history: FailedHistory,
@@ -75,13 +79,14 @@ impl Elsewhere {
 }
 
 /// Why one component of a history satisfies a level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OrderEntry {
     /// The component.
     pub component: usize,
     /// The commit order of its transactions.
     pub witness: Vec<TransactionEntry>,
-    /// As with a whole witness of PC or SI.
+    /// With a witness of PC or SI: by place of `witness`, how many of its transactions had committed when this one took
+    /// its snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<Vec<u32>>,
 }

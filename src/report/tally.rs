@@ -4,6 +4,7 @@ use crate::checkers::{self, Findings, Page, Pattern, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, SessionId};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,7 @@ impl TallyBy {
 }
 
 /// Counts by one thing, most instances first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// "level", "key", "session" or "cause".
     pub by: String,
@@ -48,7 +49,7 @@ pub struct Tally {
 }
 
 /// How many instances have one thing in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TallyRow {
     /// What: "RA", "key 4", "sessions 1, 2", "TAP-k/3".
     pub name: String,

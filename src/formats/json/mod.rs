@@ -40,10 +40,13 @@
 //! once failed statements are settled, so writing loses nothing but their marks; the writer uses one line per
 //! transaction.
 //!
-//! The text is read as a stream: memory is only needed for the history.
+//! The text is read as a stream: memory is only needed for the history. [`HistoryFile`] describes it for programs.
 
 mod read;
+mod schema;
 mod write;
+
+pub use schema::HistoryFile;
 
 use super::{Format, Input, Likelihood, Writer};
 

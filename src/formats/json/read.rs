@@ -5,6 +5,7 @@ use crate::control::{Control, Interrupt};
 use crate::formats::error::{ReadError, escape};
 use crate::formats::{Input, Place, Problem, name};
 use crate::history::{Builder, Draft, History, Interval, OperationKind, Outcome, SessionId, Value};
+use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use std::cell::Cell;
@@ -350,11 +351,15 @@ struct TransactionSeed<'s, 'w> {
 }
 seed!(TransactionSeed, deserialize_map, ());
 
-#[derive(Deserialize)]
+/// What became of a transaction.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum OutcomeName {
+pub(super) enum OutcomeName {
+    /// It is known to have committed.
     Committed,
+    /// It is known to have aborted.
     Aborted,
+    /// It may have committed or aborted.
     Unknown,
 }
 

@@ -1,0 +1,123 @@
+//! What a file may contain, as data for a JSON Schema. The reader takes a file piece by piece and so has no type for it as
+//! a whole; these types only describe it, and tests hold them against the reader. Their comments are the descriptions in
+//! the schema that `isoscope schema history` prints.
+
+// Nothing is ever held in them.
+#![allow(dead_code)]
+
+use super::SCHEMA;
+use super::read::OutcomeName;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value as Json;
+use std::borrow::Cow;
+
+/// A recorded history of database transactions. Fields that are not listed are skipped. Beyond what a schema can say:
+/// numbers have no fraction, not even `.0`; sessions have different names; a transaction does not end before it starts.
+#[derive(JsonSchema)]
+#[schemars(title = "IsoScope history")]
+pub struct HistoryFile {
+    /// Name of this form of history. It comes before all fields that are not listed here.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: String,
+    /// The value that reads as the initial version of a key where no transaction writes it; null for none.
+    #[schemars(extend("default" = Json::Null))]
+    initial: Option<Name>,
+    /// The sessions, in any order.
+    sessions: Vec<Session>,
+}
+
+/// What one client did.
+#[derive(JsonSchema)]
+struct Session {
+    /// Its name, before its transactions; by default its place in the array, from 0. A number and its string name the
+    /// same session.
+    name: Option<Name>,
+    /// Its transactions, in the order in which it ran them.
+    #[schemars(default)]
+    transactions: Vec<Transaction>,
+}
+
+/// One transaction.
+#[derive(JsonSchema)]
+#[schemars(extend("dependentRequired" = { "start": ["end"], "end": ["start"] }))]
+struct Transaction {
+    /// Its id: a number 7 is shown as T7, a string as it is; by default it is shown as its session and place.
+    id: Option<Name>,
+    /// What became of it.
+    #[schemars(extend("default" = "committed"))]
+    outcome: Option<OutcomeName>,
+    /// When it began, in any unit that all transactions share.
+    #[schemars(range(min = i64::MIN, max = i64::MAX))]
+    start: Option<i64>,
+    /// When it ended.
+    #[schemars(range(min = i64::MIN, max = i64::MAX))]
+    end: Option<i64>,
+    /// Whether what it writes are the initial versions of its keys.
+    #[schemars(default)]
+    set_up: bool,
+    /// Its operations, in program order.
+    #[schemars(default)]
+    operations: Vec<Operation>,
+}
+
+/// A name, a key or a value.
+struct Name;
+
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A name, a key or a value. As keys and values, a number and its string differ.",
+            "type": ["integer", "string"],
+            "minimum": i64::MIN,
+            "maximum": u64::MAX,
+        })
+    }
+}
+
+/// An operation: an array of a letter, a key and, but for reads of something unknown, a value.
+struct Operation;
+
+impl JsonSchema for Operation {
+    fn schema_name() -> Cow<'static, str> {
+        "Operation".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let name = generator.subschema_for::<Name>();
+        let operation = |letter: &str, description: &str, shortest: usize, value: Schema| {
+            json_schema!({
+                "description": description,
+                "type": "array",
+                "prefixItems": [{ "const": letter }, name, value],
+                "minItems": shortest,
+                "maxItems": 3,
+            })
+        };
+        let initial = json_schema!({ "type": "null" });
+        let list = json_schema!({ "type": "array", "items": name });
+        json_schema!({
+            "description": "An operation: a letter, a key and a value.",
+            "oneOf": [
+                operation(
+                    "r",
+                    "A read of a value, of the initial version (null), of a whole list (an array), or of something that \
+                     was not recorded (no third element).",
+                    2,
+                    json_schema!({ "anyOf": [name, initial, list] }),
+                ),
+                operation(
+                    "n",
+                    "A read of something other than this value, or than the initial version (null).",
+                    3,
+                    json_schema!({ "anyOf": [name, initial] }),
+                ),
+                operation("w", "A write of a value; to a key that holds a list, an append.", 3, name.clone()),
+                operation("a", "An append of a value to the list that the key holds.", 3, name.clone()),
+            ],
+        })
+    }
+}
