@@ -51,8 +51,11 @@ pub fn codes(violation: &Violation) -> String {
     });
     let in_real_time = violation.also.iter().filter(|also| also.ends_with("-realtime"));
     let in_real_time = in_real_time.map(|also| format!("{also} (Elle)"));
-    let known: Vec<String> =
-        [row.title.to_owned()].into_iter().chain(letter).chain(others).chain(in_real_time).collect();
+    let names: Vec<String> = letter.into_iter().chain(others).chain(in_real_time).collect();
+    let known = match names.is_empty() {
+        true => vec![format!("{} ({})", row.title, row.source)],
+        false => [row.title.to_owned()].into_iter().chain(names).collect(),
+    };
     known.join(", ")
 }
 
