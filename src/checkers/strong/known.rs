@@ -318,7 +318,7 @@ impl<'a> Known<'a> {
         control: &Control,
         follow: impl Fn(&Known<'_>, usize, &mut Vec<Derived>) + Sync,
     ) -> Result<(), Interrupt> {
-        /// Places of a stretch: what is found in a few of them is small beside the edges.
+        /// Places of a stretch: what is found in a few of them is small compared with the edges.
         const STRETCH: usize = 1 << 17;
         let at_once = STRETCH * rayon::current_num_threads();
         for begin in (0..n).step_by(at_once) {
