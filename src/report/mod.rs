@@ -260,7 +260,7 @@ pub enum SessionName {
     Name(String),
 }
 
-/// Names a transaction. ⊥, which stands for whatever wrote the initial versions, has the id `⊥` and neither session nor
+/// Names a transaction. ⊥, the writer of the initial versions, has the id `⊥` and neither session nor
 /// index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionEntry {
