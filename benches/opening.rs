@@ -1,5 +1,5 @@
 //! How the window behaves while a large history is opened: when the first sign of work is there, when the history can be
-//! scrolled, how long frames take meanwhile, and how soon Esc ends all work. Without a rasteriser; frames come at the rate of
+//! scrolled, when the verdicts and the first violation are there, how long frames take meanwhile, and how soon Esc ends all work. Without a rasteriser; frames come at the rate of
 //! a display.
 //!
 //! ```sh
@@ -46,6 +46,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = options.file.clone().unwrap_or_else(|| made(folder.path(), &options.workload));
     open(&file);
+    decide(&file);
     println!("\n{:>14} {:>20} {:>22}", "Esc after", "window says so after", "threads are idle after");
     CANCELS.into_iter().for_each(|after| cancel(&file, after));
 }
@@ -119,6 +120,37 @@ fn open(file: &Path) {
     say("scrolled through 120 frames", longest);
     let (_, longest) = until(&mut window, |window| document(window).is_some_and(|document| !document.is_busy()));
     say("all levels are decided", longest);
+    window.state_mut().open_all(Vec::new());
+}
+
+/// When the verdicts of all levels are there, the first violation, its picture, and all counts.
+fn decide(file: &Path) {
+    let mut window = window();
+    frame(&mut window);
+    let start = Instant::now();
+    window.state_mut().open_all(vec![file.to_owned()]);
+    let mut when = [None; 4];
+    while when[3].is_none() {
+        assert!(start.elapsed() < PATIENCE, "it takes too long");
+        frame(&mut window);
+        let Some(document) = document(&window) else { continue };
+        let first =
+            |document: &Document| document.catalogue.as_ref().is_some_and(|all| !all.findings.violations.is_empty());
+        let is_there = [
+            !document.levels.is_empty() && document.levels.iter().all(|(_, result)| result.is_some()),
+            first(document),
+            document.picture.is_some(),
+            document.history.is_some() && !document.is_busy(),
+        ];
+        for (when, is_there) in when.iter_mut().zip(is_there) {
+            *when = when.or(is_there.then(|| start.elapsed()));
+        }
+    }
+    let what =
+        ["the verdicts are there", "the first violation is listed", "a picture is drawn", "everything is counted"];
+    for (what, when) in what.into_iter().zip(when) {
+        println!("{what:<44} {}", when.map_or("       -".to_owned(), |when| format!("{:>8.2} s", when.as_secs_f64())));
+    }
     window.state_mut().open_all(Vec::new());
 }
 

@@ -93,8 +93,8 @@ fn there_is_a_sample_of_every_pattern_and_each_contains_its_own() {
     let mut shown = BTreeSet::new();
     for file in files() {
         let history = open(&file);
-        // The session guarantees and PSI are looked for if asked for only.
-        let is_asked_for = |level: &Level| level.is_of_sessions() || level.is_of_dependencies();
+        // Some levels are looked for if asked for only.
+        let is_asked_for = |level: &Level| !level.row().usual && !level.counts_real_time();
         let by_name = Level::EVERY.into_iter().filter(|level| is_asked_for(level) && level.plain_of().is_none());
         let levels = Level::of(&history).into_iter().chain(by_name).collect();
         let options = Options { levels, ..Options::default() };

@@ -2,7 +2,8 @@
 //!
 //! LIN is defined for lightweight transactions with times. For any other history it is undecided, whatever the weaker
 //! levels say: it implies them for lightweight transactions only. SSER is serializability in real time: if no times
-//! order anything, it is violated if SER is, since then no serial order exists, and else undecided; likewise R-SI and R-PC.
+//! order anything, it is violated if SER is, since then no serial order exists, and else undecided; likewise the other levels
+//! in real time.
 
 use super::linearizability::objection;
 use super::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
@@ -32,6 +33,12 @@ pub(crate) fn decide_applicable(
     applicable.complete(decide(&options, &tell))
 }
 
+/// The same level without real time, and without sessions if these do not count.
+pub(super) fn without_times(level: Level) -> Option<Level> {
+    let without = level.without_real_time()?;
+    if level.plain_of().is_some() { without.plain_form() } else { Some(without) }
+}
+
 /// The levels that were asked for, and the levels to decide instead.
 struct Applicable<'a> {
     asked: &'a [Level],
@@ -59,7 +66,7 @@ impl<'a> Applicable<'a> {
         };
         let without_times: Vec<(Level, Level)> = match has_real_time {
             true => Vec::new(),
-            false => asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, l.without_real_time()?))).collect(),
+            false => asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, without_times(l)?))).collect(),
         };
         let mut decided = asked.to_vec();
         decided.retain(|level| !(*level == linear && not_linear.is_some()));

@@ -9,8 +9,8 @@ use super::share::ShardAssignment;
 use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
-    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness, cut_isolation,
-    in_real_time, read_consistency,
+    Cause, Checker, Engine, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness,
+    cut_isolation, in_real_time, read_consistency,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -196,7 +196,7 @@ fn check_repeated(
 
 /// Whether a level is decided by an engine that needs the base order.
 fn needs_ground(level: &Level) -> bool {
-    level.is_weak() || level.is_of_sessions() || level.is_strong() || level.is_of_dependencies()
+    !level.is_of_reads() && level.row().engine != Engine::Linear
 }
 
 /// A resolved history with its ambiguous reads left out.
@@ -337,7 +337,7 @@ impl Run<'_> {
 
     /// Whether a single weak level is all that is asked for, so that nothing else needs the ground.
     fn asks_one_weak(&self, facts: Facts) -> bool {
-        matches!(self.levels[..], [level] if level.is_weak() && !facts.violate(level))
+        matches!(self.levels[..], [level] if level.is_weak() && level.row().turn.is_some() && !facts.violate(level))
     }
 
     /// Decides the levels left to the engines. `alone` is the ground if only one level needs it.
@@ -381,7 +381,7 @@ impl Run<'_> {
     ) {
         let begin = Instant::now();
         let known = self.verdicts.get(&without_times);
-        let known = known.and_then(|(known, _)| in_real_time::verdict(self.history, &prepared.index, known));
+        let known = known.and_then(|(known, _)| in_real_time::verdict(level, self.history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
             let decision = implied(decisions, level)
                 .map_or_else(|| ask(&prepared.index, prepared.ground.as_ref(), level, self.control), Ok);

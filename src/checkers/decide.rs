@@ -3,12 +3,13 @@
 use super::beginning;
 use super::components;
 use super::dependencies::{self, DependencyDecision};
+use super::each_read;
 use super::facts::Facts;
 use super::strong::{self, Effort, StrongDecision};
 use super::weak::{self, BaseOrder, WeakDecision};
-use super::{Engine, Event, Level, Witness};
+use super::{Engine, Event, Level, Respected, Witness};
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, Node};
+use crate::relations::{Axiom, Clock, Index, Node};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -32,6 +33,18 @@ impl Decision {
         matches!(self, Decision::Violated { .. })
     }
 
+    /// The same about the first `n` nodes only.
+    fn of_first(mut self, n: usize) -> Decision {
+        let is_first = |node: &Node| (*node as usize) < n;
+        match &mut self {
+            Decision::Satisfied(Order::Commits(order)) => order.retain(is_first),
+            Decision::Satisfied(Order::Events(events)) => events.retain(|(node, _)| is_first(node)),
+            Decision::Violated { core } => core.retain(is_first),
+            Decision::Undecided(_) => {}
+        }
+        self
+    }
+
     /// Violated, as something else shows.
     pub(crate) const fn violated() -> Decision {
         Decision::Violated { core: Vec::new() }
@@ -44,6 +57,15 @@ impl From<StrongDecision> for Decision {
             StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
             StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
             StrongDecision::Violated { core } => Decision::Violated { core },
+        }
+    }
+}
+
+impl From<DependencyDecision> for Decision {
+    fn from(decision: DependencyDecision) -> Decision {
+        match decision {
+            DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
+            DependencyDecision::Violated { core } => Decision::Violated { core },
         }
     }
 }
@@ -112,22 +134,56 @@ pub(super) fn ask(
     control: &Control,
 ) -> Result<Decision, Interrupt> {
     let Some(ground) = ground else { return Ok(Decision::violated()) };
+    if let Some(clock) = level.clock() {
+        return ask_in_time(index, level, clock, control);
+    }
     if !level.counts_real_time()
         && let Some(order) = ground.serial()
     {
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
     Ok(match level.row().engine {
-        Engine::Dependencies => match dependencies::decide(index, ground, control)? {
-            DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            DependencyDecision::Violated { .. } => Decision::violated(),
-        },
+        Engine::Dependencies(respected) => dependencies::decide(index, (respected, false), ground, control)?.into(),
+        Engine::EachRead => each_read::decide(index, level, control)?.into(),
         Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control)?.into(),
         Engine::Strong(_) => match beginning::core(index, level, control)? {
             Some(core) => Decision::Violated { core },
             None => components::decide(index, level, control)?.into(),
         },
         _ => weak::decide_on(index, ground, level, control)?.into(),
+    })
+}
+
+/// The same for a level that respects real time and whose engine does not know of it: it is told by transactions that see what
+/// has ended.
+fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Result<Decision, Interrupt> {
+    let timed = index.with_clock(clock);
+    let Some(ground) = BaseOrder::new(&timed, control)? else { return Ok(Decision::violated()) };
+    let without_times = level.without_real_time().unwrap_or(level);
+    // Where only direct dependencies count, a path through these transactions does not.
+    let direct = match without_times.respected() {
+        Some(Respected::Direct) => Some(Respected::Direct),
+        Some(Respected::Seen(Axiom::ReadAtomic)) => Some(Respected::Seen(Axiom::ReadAtomic)),
+        _ => None,
+    };
+    let decision = match direct {
+        Some(respected) => dependencies::decide(&timed, (respected, true), &ground, control)?.into(),
+        None => ask(&timed, Some(&ground), without_times, control)?,
+    };
+    Ok(decision.of_first(index.n_nodes()))
+}
+
+/// Transactions that suffice for a violation of a level above CI, ascending, not minimal; `None` if it is satisfied.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
+    let ground = BaseOrder::new(index, control)?;
+    Ok(match ask(index, ground.as_ref(), level, control)? {
+        Decision::Satisfied(_) => None,
+        Decision::Violated { core } if !core.is_empty() => Some(core),
+        Decision::Violated { .. } => Some((0..index.n_nodes() as Node).collect()),
+        Decision::Undecided(interrupt) => return Err(interrupt),
     })
 }
 

@@ -66,15 +66,15 @@ pub(super) fn first(
     }
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;
-    match violated.weakest() {
-        Some(weakest) if weakest.is_weak() || weakest.is_of_sessions() => {
-            let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
-            found.violations.extend_from_slice(&listed.violations);
-            weak = Some(listed);
-            let broken = weak::broken_guarantees(history, &index, violated, max_instances, control).ok()?;
-            found.violations.extend(broken.violations);
-        }
-        _ => found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations),
+    if violated.iter().any(|level| level.is_weak() || level.is_of_sessions()) {
+        let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
+        found.violations.extend_from_slice(&listed.violations);
+        weak = Some(listed);
+        let broken = weak::broken_guarantees(history, &index, violated, max_instances, control).ok()?;
+        found.violations.extend(broken.violations);
+    }
+    if !shows_all(&found) {
+        found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations);
     }
     shows_all(&found).then_some((found, weak))
 }

@@ -1,33 +1,38 @@
 //! Levels that respect real time, as far as the answer without real time determines theirs.
 
-use super::{Cause, Event, Verdict, Witness};
+use super::{Cause, Event, Level, Verdict, Witness};
 use crate::history::{History, Outcome};
 use crate::relations::Index;
 
 /// The verdict of a level that respects real time, given that of the same level without it, for a history with times;
 /// `None` if its own engine is needed.
 ///
-/// Without an order that explains the reads, none respects real time; an order that does respect it is a witness. Real
+/// Without an order that explains the reads, none respects real time; an order that does respect it is a witness, if each
+/// transaction reads the newest versions by it: then it misses nothing that had ended before it began. Real
 /// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
 /// session order say something about the clock and nothing about the store. The initial state is before all time, whatever
 /// wrote it.
-pub(super) fn verdict(history: &History, index: &Index, without_times: &Verdict) -> Option<Verdict> {
+pub(super) fn verdict(level: Level, history: &History, index: &Index, without_times: &Verdict) -> Option<Verdict> {
     let Verdict::Satisfied(witness) = without_times else { return Some(without_times.clone()) };
-    if let Some((earlier, later)) = index.clock_against_session_order() {
-        let name = |node: u32| history.transaction_name(index.transaction[node as usize]);
-        let (earlier, later) = (name(earlier), name(later));
-        return Some(Verdict::Undecided(Cause::Unsupported(format!(
-            "times contradict session order: {later} ended before {earlier} began"
-        ))));
+    if let Some(cause) = unusable(history, index) {
+        return Some(Verdict::Undecided(cause));
     }
     let respected = match witness {
-        Witness::CommitOrder(order) => {
+        Witness::CommitOrder(order) if level.reads_newest() => {
             respects_real_time(history, order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]))
         }
         Witness::Events(events) => respects_real_time(history, events.iter().copied()),
         _ => false,
     };
     respected.then(|| without_times.clone())
+}
+
+/// Why times say nothing, if they contradict session order.
+pub(super) fn unusable(history: &History, index: &Index) -> Option<Cause> {
+    let (earlier, later) = index.clock_against_session_order()?;
+    let name = |node: u32| history.transaction_name(index.transaction[node as usize]);
+    let (earlier, later) = (name(earlier), name(later));
+    Some(Cause::Unsupported(format!("times contradict session order: {later} ended before {earlier} began")))
 }
 
 /// Whether no transaction that had ended before another one started commits after that start. O(transactions).

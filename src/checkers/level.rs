@@ -2,7 +2,7 @@
 
 use super::linearizability::is_lightweight;
 use crate::history::History;
-use crate::relations::{Axiom, Guarantee, has_real_time};
+use crate::relations::{Axiom, Clock, Guarantee, has_real_time};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,8 +12,12 @@ use std::str::FromStr;
 pub enum Level {
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
     CutIsolation,
-    /// PL2: Adya's read committed (Adya 1999, PL-2), with sessions: no wrong reads and no cycle of observed edges.
+    /// P-PL2: Adya's read committed (Adya 1999, PL-2): no wrong reads and no cycle of observed edges.
+    PlainAdyaReadCommitted,
+    /// PL2: the same with sessions.
     AdyaReadCommitted,
+    /// R-PL2: the same in real time.
+    StrongAdyaReadCommitted,
     /// RYW: a session sees its own writes (Terry et al. 1994).
     ReadYourWrites,
     /// MR: the reads of a session do not go back (Terry et al. 1994).
@@ -24,38 +28,78 @@ pub enum Level {
     WritesFollowReads,
     /// PRAM: pipelined random access memory (Lipton & Sandberg 1988).
     Pram,
+    /// P-CS: cursor stability (Adya 1999, PL-CS) where every read of a key that its transaction writes is protected.
+    PlainCursorStability,
+    /// CS: the same with sessions.
+    CursorStability,
+    /// R-CS: the same in real time.
+    StrongCursorStability,
     /// P-RC: read committed without sessions (monotonic atomic view; Bailis et al. 2013).
     PlainReadCommitted,
     /// RC (Biswas & Enea 2019, Fig. 2a).
     ReadCommitted,
+    /// R-RC: the same in real time.
+    StrongReadCommitted,
+    /// P-MV: monotonic view (Adya 1999, PL-2L).
+    PlainMonotonicView,
+    /// MV: the same with sessions.
+    MonotonicView,
+    /// R-MV: the same in real time.
+    StrongMonotonicView,
+    /// P-MSR: monotonic snapshot reads (Adya 1999, PL-MSR).
+    PlainMonotonicSnapshotReads,
+    /// MSR: the same with sessions.
+    MonotonicSnapshotReads,
+    /// R-MSR: the same in real time: each statement sees what had been committed when its transaction began.
+    StrongMonotonicSnapshotReads,
     /// P-RA: read atomic without sessions (Cerone, Bernardi & Gotsman 2015).
     PlainReadAtomic,
     /// RA (Biswas & Enea 2019, Fig. 2b; Plume, Def. 5).
     ReadAtomic,
+    /// R-RA: the same in real time.
+    StrongReadAtomic,
+    /// P-UA: update atomic (Cerone, Bernardi & Gotsman 2015).
+    PlainUpdateAtomic,
+    /// UA: the same with sessions.
+    UpdateAtomic,
+    /// R-UA: the same in real time.
+    StrongUpdateAtomic,
     /// P-TCC: causal consistency without sessions (Cerone, Bernardi & Gotsman 2015).
     PlainTransactionalCausalConsistency,
     /// TCC (Biswas & Enea 2019, Fig. 2c; Plume, Def. 6).
     TransactionalCausalConsistency,
+    /// R-TCC: the same in real time.
+    StrongTransactionalCausalConsistency,
     /// P-PSI: the next one without sessions (Adya's PL-2+; Cerone, Bernardi & Gotsman 2015).
     PlainParallelSnapshotIsolation,
     /// PSI (Cerone, Bernardi & Gotsman 2015, with session order as visible).
     ParallelSnapshotIsolation,
+    /// R-PSI: the same in real time.
+    StrongParallelSnapshotIsolation,
     /// P-PC: prefix consistency without sessions (Cerone, Bernardi & Gotsman 2015).
     PlainPrefixConsistency,
     /// PC (Biswas & Enea 2019, Fig. 2d).
     PrefixConsistency,
+    /// C-PC: P-PC with commits in real time (Crooks et al. 2017).
+    CommitTimePrefixConsistency,
     /// R-PC: prefix consistency that respects real time.
     StrongPrefixConsistency,
     /// P-SI: snapshot isolation without sessions (Adya 1999, PL-SI; Elle's snapshot-isolation).
     PlainSnapshotIsolation,
     /// SI with sessions (Biswas & Enea 2019, Fig. 2d and 2e; PolySI, section 2).
     SnapshotIsolation,
+    /// K-SI: P-SI that respects real time between transactions with a key in common.
+    PerKeySnapshotIsolation,
+    /// C-SI: P-SI with commits in real time (Crooks et al. 2017, ANSI SI).
+    CommitTimeSnapshotIsolation,
     /// R-SI: strong snapshot isolation, SI that respects real time (Daudjee & Salem 2006).
     StrongSnapshotIsolation,
     /// P-SER: serializability without sessions (Adya 1999, PL-3; Papadimitriou 1979).
     PlainSerializability,
     /// SER (Biswas & Enea 2019, Fig. 2f).
     Serializability,
+    /// K-SER: P-SER that respects real time between transactions with a key in common.
+    PerKeySerializability,
     /// SSER: serializability that respects real time (MTC, Def. 4).
     StrictSerializability,
     /// LIN: linearizability of lightweight transactions (MTC, Def. 7). On such histories it is strict serializability in
@@ -110,6 +154,10 @@ pub enum CountedOrder {
     Session,
     /// All that ended before it began, too.
     RealTime,
+    /// What ended before it began and has a key in common with it; no sessions.
+    KeyRealTime,
+    /// Commits are ordered by real time, but nothing need be seen; no sessions.
+    CommitRealTime,
 }
 
 /// The engine that decides a level.
@@ -121,12 +169,32 @@ pub enum Engine {
     Weak(Axiom),
     /// The same with a guarantee of sessions, or none of them, in place of the axiom: `weak::guarantees`.
     Sessions(Option<Guarantee>),
-    /// An order of transactions along which dependencies lead: `dependencies`.
-    Dependencies,
+    /// An order of transactions along which dependencies lead, some of which a read must respect: `dependencies`.
+    Dependencies(Respected),
+    /// An order of the moments of each read and of commits: `each_read`.
+    EachRead,
     /// An order of the moments at which transactions read and write: `strong`.
     Strong(Moments),
     /// Orders of the operations on each key: `linearizability`.
     Linear,
+}
+
+/// The dependencies on another transaction by which a reader may not miss its version, where transactions depend on each
+/// other by session order, reads and overwritten versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Respected {
+    /// Those of updates: no version is missed that comes before the one that the reader writes of the same key.
+    OfUpdates,
+    /// Those of the reads and writes of the reader up to the read in question, and what these depend on.
+    SoFar,
+    /// Direct ones.
+    Direct,
+    /// All, over any number of transactions.
+    All,
+    /// Only those that an axiom of visibility speaks of: without overwritten versions.
+    Seen(Axiom),
+    /// None.
+    Nothing,
 }
 
 /// The moments that a transaction consists of.
@@ -150,6 +218,8 @@ pub enum WitnessKind {
     /// An order of transactions: a read returns the newest version among those that its transaction depends on, where
     /// writers of a key depend on each other in that order.
     Dependencies,
+    /// A commit order: a read returns the newest version of a beginning of it, which grows from read to read.
+    GrowingSnapshots,
     /// Starts and commits: a transaction reads the newest versions committed before it starts.
     Snapshots,
     /// A serial order: a transaction reads the newest versions of those before it.
@@ -164,17 +234,27 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 25] = [
+const ROWS: [LevelRow; 47] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "no transaction reads a key from two other transactions",
         promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
+    LevelRow { level: PlainAdyaReadCommitted, code: "P-PL2", long_name: "plain-adya-read-committed", also: &[], adya: Some("PL-2"), elle: Some("read-committed"),
+        implies: &[], order: CountedOrder::Nothing, engine: Engine::Sessions(None),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(AdyaReadCommitted),
+        gloss: "as PL2, but session order is ignored",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; reads follow one order of commits; versions may be missed; session order is ignored" },
     LevelRow { level: AdyaReadCommitted, code: "PL2", long_name: "adya-read-committed", also: &["pl-2"], adya: None, elle: Some("strong-session-read-committed"),
-        implies: &[], order: CountedOrder::Session, engine: Engine::Sessions(None),
+        implies: &[PlainAdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(None),
         witness: WitnessKind::CommitOrder, turn: Some(7), spreads: false, usual: false, plain_of: None,
         gloss: "only committed, final versions are read, and sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; sessions and reads follow one order of commits; versions may be missed" },
+    LevelRow { level: StrongAdyaReadCommitted, code: "R-PL2", long_name: "strong-adya-read-committed", also: &[], adya: None, elle: Some("strong-read-committed"),
+        implies: &[AdyaReadCommitted], order: CountedOrder::RealTime, engine: Engine::Sessions(None),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "PL2, and in addition the order of transactions agrees with real time; stale reads are allowed",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; sessions and reads follow one order of commits; versions may be missed; the order of commits agrees with real time" },
     LevelRow { level: ReadYourWrites, code: "RYW", long_name: "read-your-writes", also: &[], adya: None, elle: Some("read-your-writes"),
         implies: &[AdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(Some(Guarantee::ReadYourWrites)),
         witness: WitnessKind::CommitOrder, turn: Some(8), spreads: false, usual: false, plain_of: None,
@@ -200,8 +280,23 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::CommitOrder, turn: Some(12), spreads: false, usual: false, plain_of: None,
         gloss: "a session sees its own writes and, once it has seen a write of another session, that one and all earlier writes of that session",
         promise: "a transaction misses nothing that its session wrote or read from, nor what the sessions that it or its session read from wrote before; sessions and reads follow one order of commits" },
+    LevelRow { level: PlainCursorStability, code: "P-CS", long_name: "plain-cursor-stability", also: &[], adya: Some("PL-CS"), elle: Some("cursor-stability"),
+        implies: &[PlainAdyaReadCommitted], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::OfUpdates),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(CursorStability),
+        gloss: "as CS, but session order is ignored",
+        promise: "no other transaction writes a key between a transaction's read of it and the same transaction's write of it; session order is ignored" },
+    LevelRow { level: CursorStability, code: "CS", long_name: "cursor-stability", also: &[], adya: None, elle: None,
+        implies: &[AdyaReadCommitted, PlainCursorStability], order: CountedOrder::Session, engine: Engine::Dependencies(Respected::OfUpdates),
+        witness: WitnessKind::Dependencies, turn: Some(13), spreads: false, usual: false, plain_of: None,
+        gloss: "no update of a key is lost: no other transaction writes it between the read and the write of an update",
+        promise: "no other transaction writes a key between a transaction's read of it and the same transaction's write of it; sessions, reads and versions follow one order of transactions" },
+    LevelRow { level: StrongCursorStability, code: "R-CS", long_name: "strong-cursor-stability", also: &[], adya: None, elle: None,
+        implies: &[CursorStability, StrongAdyaReadCommitted], order: CountedOrder::RealTime, engine: Engine::Dependencies(Respected::OfUpdates),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "CS, and in addition the order of transactions agrees with real time; stale reads are allowed",
+        promise: "no other transaction writes a key between a transaction's read of it and the same transaction's write of it; sessions, reads and versions follow one order of transactions; this order agrees with real time" },
     LevelRow { level: PlainReadCommitted, code: "P-RC", long_name: "plain-read-committed", also: &["monotonic-atomic-view", "mav"], adya: None, elle: Some("monotonic-atomic-view"),
-        implies: &[], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadCommitted),
+        implies: &[PlainAdyaReadCommitted], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadCommitted),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadCommitted),
         gloss: "as RC, but session order is ignored",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; reads follow one order of commits; session order is ignored" },
@@ -210,6 +305,41 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::CommitOrder, turn: Some(1), spreads: false, usual: true, plain_of: None,
         gloss: "stronger than in SQL: a transaction reads its own writes and final versions of committed transactions, of each key none older than what it has seen; sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; sessions and reads follow one order of commits" },
+    LevelRow { level: StrongReadCommitted, code: "R-RC", long_name: "strong-read-committed", also: &[], adya: None, elle: None,
+        implies: &[ReadCommitted, StrongAdyaReadCommitted], order: CountedOrder::RealTime, engine: Engine::Weak(Axiom::ReadCommitted),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "RC, and in addition the order of transactions agrees with real time; stale reads are allowed",
+        promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; once it has read from a transaction, it reads no version of a key that was committed before that transaction's; sessions and reads follow one order of commits; the order of commits agrees with real time" },
+    LevelRow { level: PlainMonotonicView, code: "P-MV", long_name: "plain-monotonic-view", also: &[], adya: Some("PL-2L"), elle: Some("monotonic-view"),
+        implies: &[PlainReadCommitted], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::SoFar),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(MonotonicView),
+        gloss: "as MV, but session order is ignored",
+        promise: "the reads of a transaction never go back past anything that it depends on by then, through its reads and the versions that it has overwritten; session order is ignored" },
+    LevelRow { level: MonotonicView, code: "MV", long_name: "monotonic-view", also: &[], adya: None, elle: None,
+        implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicView], order: CountedOrder::Session, engine: Engine::Dependencies(Respected::SoFar),
+        witness: WitnessKind::Dependencies, turn: Some(15), spreads: false, usual: false, plain_of: None,
+        gloss: "what a transaction sees never goes back while it reads",
+        promise: "the reads of a transaction never go back past anything that it depends on by then, through its reads, its session and the versions that it has overwritten" },
+    LevelRow { level: StrongMonotonicView, code: "R-MV", long_name: "strong-monotonic-view", also: &[], adya: None, elle: None,
+        implies: &[MonotonicView, StrongReadCommitted], order: CountedOrder::RealTime, engine: Engine::Dependencies(Respected::SoFar),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "MV, and in addition what ended before a transaction began counts as seen by it",
+        promise: "the reads of a transaction never go back past anything that it depends on by then, through its reads, its session and the versions that it has overwritten; what ended before a transaction began counts as seen by it, too" },
+    LevelRow { level: PlainMonotonicSnapshotReads, code: "P-MSR", long_name: "plain-monotonic-snapshot-reads", also: &[], adya: Some("PL-MSR"), elle: Some("monotonic-snapshot-read"),
+        implies: &[PlainReadCommitted], order: CountedOrder::Nothing, engine: Engine::EachRead,
+        witness: WitnessKind::GrowingSnapshots, turn: None, spreads: false, usual: false, plain_of: Some(MonotonicSnapshotReads),
+        gloss: "as MSR, but session order is ignored",
+        promise: "there is one order of commits, and each read returns the newest version in a prefix of that order, which never shrinks from one read to the next; session order is ignored" },
+    LevelRow { level: MonotonicSnapshotReads, code: "MSR", long_name: "monotonic-snapshot-reads", also: &[], adya: None, elle: None,
+        implies: &[ReadCommitted, ReadYourWrites, MonotonicReads, PlainMonotonicSnapshotReads], order: CountedOrder::Session, engine: Engine::EachRead,
+        witness: WitnessKind::GrowingSnapshots, turn: Some(16), spreads: false, usual: false, plain_of: None,
+        gloss: "each read has a snapshot of one order of commits, never older than that of the read before",
+        promise: "there is one order of commits, and each read returns the newest version in a prefix of that order, which never shrinks from one read to the next, and contains the session's earlier transactions" },
+    LevelRow { level: StrongMonotonicSnapshotReads, code: "R-MSR", long_name: "strong-monotonic-snapshot-reads", also: &[], adya: None, elle: None,
+        implies: &[MonotonicSnapshotReads, StrongReadCommitted], order: CountedOrder::RealTime, engine: Engine::EachRead,
+        witness: WitnessKind::GrowingSnapshots, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "MSR, and in addition each snapshot contains all that had ended before the transaction began",
+        promise: "there is one order of commits, and each read returns the newest version in a prefix of that order, which never shrinks from one read to the next, and contains the session's earlier transactions and all that had ended before the transaction began" },
     LevelRow { level: PlainReadAtomic, code: "P-RA", long_name: "plain-read-atomic", also: &[], adya: None, elle: Some("read-atomic"),
         implies: &[CutIsolation, PlainReadCommitted], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::ReadAtomic),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadAtomic),
@@ -220,6 +350,26 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::CommitOrder, turn: Some(0), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction sees all that another one wrote or none of it, and its session's earlier writes; sessions and reads follow one order of commits",
         promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
+    LevelRow { level: StrongReadAtomic, code: "R-RA", long_name: "strong-read-atomic", also: &[], adya: None, elle: None,
+        implies: &[ReadAtomic, StrongReadCommitted], order: CountedOrder::RealTime, engine: Engine::Weak(Axiom::ReadAtomic),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "RA, and in addition what ended before a transaction began counts as seen by it",
+        promise: "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last; sessions and reads follow one order of commits; what ended before a transaction began counts as seen by it, too" },
+    LevelRow { level: PlainUpdateAtomic, code: "P-UA", long_name: "plain-update-atomic", also: &[], adya: None, elle: Some("update-atomic"),
+        implies: &[PlainReadAtomic, PlainCursorStability], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::Direct),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(UpdateAtomic),
+        gloss: "as UA, but session order is ignored",
+        promise: "a transaction sees all that another one wrote or none of it, and misses no version of a transaction whose versions it overwrites; session order is ignored" },
+    LevelRow { level: UpdateAtomic, code: "UA", long_name: "update-atomic", also: &[], adya: None, elle: None,
+        implies: &[ReadAtomic, CursorStability, PlainUpdateAtomic], order: CountedOrder::Session, engine: Engine::Dependencies(Respected::Direct),
+        witness: WitnessKind::Dependencies, turn: Some(14), spreads: false, usual: false, plain_of: None,
+        gloss: "a transaction sees all that another one wrote or none of it, and no update is lost",
+        promise: "a transaction sees all that another one wrote or none of it, and its session's earlier writes, and misses no version of a transaction whose versions it overwrites" },
+    LevelRow { level: StrongUpdateAtomic, code: "R-UA", long_name: "strong-update-atomic", also: &[], adya: None, elle: None,
+        implies: &[UpdateAtomic, StrongReadAtomic, StrongCursorStability], order: CountedOrder::RealTime, engine: Engine::Dependencies(Respected::Direct),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "UA, and in addition what ended before a transaction began counts as seen by it",
+        promise: "a transaction sees all that another one wrote or none of it, and its session's earlier writes, and misses no version of a transaction whose versions it overwrites; what ended before a transaction began counts as seen by it, too" },
     LevelRow { level: PlainTransactionalCausalConsistency, code: "P-TCC", long_name: "plain-transactional-causal-consistency", also: &[], adya: None, elle: Some("causal-cerone"),
         implies: &[PlainReadAtomic], order: CountedOrder::Nothing, engine: Engine::Weak(Axiom::Causal),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(TransactionalCausalConsistency),
@@ -230,28 +380,43 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::CommitOrder, turn: Some(2), spreads: false, usual: true, plain_of: None,
         gloss: "a transaction that sees another also sees all that the other saw; sessions and reads follow one order of commits",
         promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last; sessions and reads follow one order of commits" },
+    LevelRow { level: StrongTransactionalCausalConsistency, code: "R-TCC", long_name: "strong-transactional-causal-consistency", also: &[], adya: None, elle: None,
+        implies: &[TransactionalCausalConsistency, StrongReadAtomic], order: CountedOrder::RealTime, engine: Engine::Weak(Axiom::Causal),
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "TCC, and in addition what ended before a transaction began counts as seen by it",
+        promise: "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last; sessions and reads follow one order of commits; what ended before a transaction began counts as seen by it, too" },
     LevelRow { level: PlainParallelSnapshotIsolation, code: "P-PSI", long_name: "plain-parallel-snapshot-isolation", also: &[], adya: Some("PL-2+"), elle: Some("parallel-snapshot-isolation"),
-        implies: &[PlainTransactionalCausalConsistency], order: CountedOrder::Nothing, engine: Engine::Dependencies,
+        implies: &[PlainTransactionalCausalConsistency, PlainUpdateAtomic, PlainMonotonicView], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::All),
         witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: Some(ParallelSnapshotIsolation),
         gloss: "as PSI, but session order is ignored",
         promise: "a transaction sees those it reads from or overwrites and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; session order is ignored" },
     LevelRow { level: ParallelSnapshotIsolation, code: "PSI", long_name: "parallel-snapshot-isolation", also: &[], adya: None, elle: None,
-        implies: &[TransactionalCausalConsistency, PlainParallelSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Dependencies,
+        implies: &[TransactionalCausalConsistency, UpdateAtomic, MonotonicView, PlainParallelSnapshotIsolation], order: CountedOrder::Session, engine: Engine::Dependencies(Respected::All),
         witness: WitnessKind::Dependencies, turn: Some(6), spreads: false, usual: false, plain_of: None,
         gloss: "transactions read from snapshots and lose no updates, but unrelated writes may be seen in different orders",
         promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders" },
+    LevelRow { level: StrongParallelSnapshotIsolation, code: "R-PSI", long_name: "strong-parallel-snapshot-isolation", also: &[], adya: None, elle: None,
+        implies: &[ParallelSnapshotIsolation, StrongTransactionalCausalConsistency, StrongUpdateAtomic, StrongMonotonicView], order: CountedOrder::RealTime, engine: Engine::Dependencies(Respected::All),
+        witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "PSI, and in addition what ended before a transaction began counts as seen by it",
+        promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; what ended before a transaction began counts as seen by it, too" },
     LevelRow { level: PlainPrefixConsistency, code: "P-PC", long_name: "plain-prefix-consistency", also: &[], adya: None, elle: Some("prefix"),
-        implies: &[PlainTransactionalCausalConsistency], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommit),
+        implies: &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(PrefixConsistency),
         gloss: "as PC, but session order is ignored",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started; session order is ignored" },
     LevelRow { level: PrefixConsistency, code: "PC", long_name: "prefix-consistency", also: &[], adya: None, elle: None,
-        implies: &[TransactionalCausalConsistency, PlainPrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
+        implies: &[TransactionalCausalConsistency, MonotonicSnapshotReads, PlainPrefixConsistency], order: CountedOrder::Session, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: Some(5), spreads: true, usual: true, plain_of: None,
         gloss: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions" },
+    LevelRow { level: CommitTimePrefixConsistency, code: "C-PC", long_name: "commit-time-prefix-consistency", also: &[], adya: None, elle: None,
+        implies: &[PlainPrefixConsistency], order: CountedOrder::CommitRealTime, engine: Engine::Strong(Moments::StartAndCommit),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(CommitTimePrefixConsistency),
+        gloss: "P-PC, and in addition commits are in the order of real time; snapshots may be old",
+        promise: "there is one order of commits, and each transaction reads the newest versions committed before it started; a transaction that ended before another one began commits before it; session order is ignored" },
     LevelRow { level: StrongPrefixConsistency, code: "R-PC", long_name: "strong-prefix-consistency", also: &[], adya: None, elle: None,
-        implies: &[PrefixConsistency], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommit),
+        implies: &[PrefixConsistency, StrongTransactionalCausalConsistency, StrongMonotonicSnapshotReads, CommitTimePrefixConsistency], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "PC, and in addition each snapshot contains all that had ended before the transaction began",
         promise: "there is one order of commits, and each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions and of all that had ended before it began" },
@@ -265,8 +430,18 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::Snapshots, turn: Some(4), spreads: true, usual: true, plain_of: None,
         gloss: "transactions read from snapshots, and two writers of one key do not overlap",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions, and two writers of one key may not overlap" },
+    LevelRow { level: PerKeySnapshotIsolation, code: "K-SI", long_name: "per-key-snapshot-isolation", also: &[], adya: None, elle: None,
+        implies: &[PlainSnapshotIsolation], order: CountedOrder::KeyRealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(PerKeySnapshotIsolation),
+        gloss: "P-SI, and in addition what ended before a transaction began counts as seen by it if they have a key in common",
+        promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap; what ended before a transaction began counts as seen by it if they have a key in common; session order is ignored" },
+    LevelRow { level: CommitTimeSnapshotIsolation, code: "C-SI", long_name: "commit-time-snapshot-isolation", also: &[], adya: None, elle: None,
+        implies: &[PlainSnapshotIsolation, CommitTimePrefixConsistency], order: CountedOrder::CommitRealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
+        witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(CommitTimeSnapshotIsolation),
+        gloss: "P-SI, and in addition commits are in the order of real time; snapshots may be old",
+        promise: "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap; a transaction that ended before another one began commits before it; session order is ignored" },
     LevelRow { level: StrongSnapshotIsolation, code: "R-SI", long_name: "strong-snapshot-isolation", also: &[], adya: None, elle: Some("strong-snapshot-isolation"),
-        implies: &[StrongPrefixConsistency, SnapshotIsolation], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
+        implies: &[StrongPrefixConsistency, SnapshotIsolation, StrongParallelSnapshotIsolation, PerKeySnapshotIsolation, CommitTimeSnapshotIsolation], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::StartAndCommitApart),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "SI, and in addition each snapshot contains all that had ended before the transaction began",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions and of all that had ended before it began, and two writers of one key may not overlap" },
@@ -280,8 +455,13 @@ const ROWS: [LevelRow; 25] = [
         witness: WitnessKind::SerialOrder, turn: Some(3), spreads: true, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, those of a session in their own order",
         promise: "the transactions ran as if one after the other, and those of each session in their own order" },
+    LevelRow { level: PerKeySerializability, code: "K-SER", long_name: "per-key-serializability", also: &[], adya: None, elle: None,
+        implies: &[PlainSerializability, PerKeySnapshotIsolation], order: CountedOrder::KeyRealTime, engine: Engine::Strong(Moments::One),
+        witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: false, plain_of: Some(PerKeySerializability),
+        gloss: "P-SER, and in addition what ended before a transaction began counts as seen by it if they have a key in common",
+        promise: "the transactions ran as if one after the other; what ended before a transaction began counts as seen by it if they have a key in common; session order is ignored" },
     LevelRow { level: StrictSerializability, code: "SSER", long_name: "strict-serializability", also: &[], adya: Some("PL-SS"), elle: Some("strict-serializable"),
-        implies: &[StrongSnapshotIsolation, Serializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
+        implies: &[StrongSnapshotIsolation, Serializability, PerKeySerializability], order: CountedOrder::RealTime, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "as if the transactions ran one after the other, in an order that agrees with real time",
         promise: "the transactions ran as if one after the other, in an order that agrees with real time and with sessions" },
@@ -315,7 +495,9 @@ const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N],
     let mut levels = [ROWS[0].level; N];
     let (mut place, mut n) = (0, 0);
     while place < ROWS.len() {
-        if (unusual || ROWS[place].usual) && (with_times || !matches!(ROWS[place].order, CountedOrder::RealTime)) {
+        if (unusual || ROWS[place].usual)
+            && (with_times || matches!(ROWS[place].order, CountedOrder::Nothing | CountedOrder::Session))
+        {
             if n < N {
                 levels[n] = ROWS[place].level;
             }
@@ -372,6 +554,8 @@ impl Level {
     pub fn spoken(self) -> String {
         match self {
             AdyaReadCommitted => "Adya's read committed".to_owned(),
+            PlainAdyaReadCommitted => "plain Adya's read committed".to_owned(),
+            StrongAdyaReadCommitted => "strong Adya's read committed".to_owned(),
             Pram => self.code().to_owned(),
             _ => self.long_name().replace('-', " "),
         }
@@ -390,7 +574,7 @@ impl Level {
 
     /// Whether real time counts.
     pub fn counts_real_time(self) -> bool {
-        self.row().order == CountedOrder::RealTime
+        !matches!(self.row().order, CountedOrder::Nothing | CountedOrder::Session)
     }
 
     /// Whether it only relates the reads of each transaction and orders no transactions.
@@ -403,12 +587,11 @@ impl Level {
         matches!(self.row().engine, Engine::Weak(_))
     }
 
-    /// The same level without real time, if this one counts it and the engine of starts and commits decides it.
+    /// The same level without real time, if this one counts it.
     pub fn without_real_time(self) -> Option<Level> {
         let row = self.row();
         let is_same = |other: &&LevelRow| other.engine == row.engine && other.order == CountedOrder::Session;
-        let counts = self.is_strong() && self.counts_real_time();
-        ROWS.iter().filter(|_| counts).find(is_same).map(|other| other.level)
+        ROWS.iter().filter(|_| self.counts_real_time()).find(is_same).map(|other| other.level)
     }
 
     /// Whether it is decided on a commit order with a guarantee of sessions, or with none.
@@ -432,14 +615,45 @@ impl Level {
         self.row().plain_of
     }
 
+    /// Whether it counts no sessions, and is decided as it is where each transaction has a session of its own.
+    pub(crate) fn is_form_of_itself(self) -> bool {
+        self.plain_of() == Some(self)
+    }
+
     /// The same level without session order, if this one counts sessions and that one is decided.
     pub fn plain_form(self) -> Option<Level> {
-        Level::EVERY.into_iter().find(|level| level.plain_of() == Some(self))
+        Level::EVERY.into_iter().find(|level| level.plain_of() == Some(self) && *level != self)
     }
 
     /// Whether it is decided on the dependencies between transactions alone, along which at most one write may be missed.
     pub fn is_of_dependencies(self) -> bool {
-        self.row().engine == Engine::Dependencies
+        matches!(self.row().engine, Engine::Dependencies(_))
+    }
+
+    /// The dependencies that its reads must respect, if it is about these, or only about what transactions see.
+    pub(crate) fn respected(self) -> Option<Respected> {
+        match self.row().engine {
+            Engine::Dependencies(respected) => Some(respected),
+            Engine::Weak(axiom) => Some(Respected::Seen(axiom)),
+            Engine::Sessions(None) => Some(Respected::Nothing),
+            _ => None,
+        }
+    }
+
+    /// How real time counts where its engine knows session order and reads only.
+    pub(crate) fn clock(self) -> Option<Clock> {
+        let by_itself = self.is_strong() || self.is_of_each_read();
+        match self.row().order {
+            CountedOrder::RealTime if !by_itself && self.row().engine != Engine::Linear => Some(Clock::Whole),
+            CountedOrder::KeyRealTime => Some(Clock::ByKey),
+            CountedOrder::CommitRealTime => Some(Clock::OfCommits),
+            _ => None,
+        }
+    }
+
+    /// Whether each read has a snapshot of its own.
+    pub fn is_of_each_read(self) -> bool {
+        self.row().engine == Engine::EachRead
     }
 
     /// Whether the engine of starts and commits decides it.
@@ -480,9 +694,10 @@ impl Level {
         }
     }
 
-    /// The level for an argument about versions; any that is none of the strong ones or of dependencies is treated as SER.
+    /// The level for an argument about versions; the weak ones without real time are treated as SER.
     pub(super) fn or_serial(self) -> Level {
-        if self.is_strong() || self.is_of_dependencies() { self } else { Serializability }
+        let is_ordered = self.is_strong() || self.is_of_dependencies() || self.is_of_each_read();
+        if is_ordered || self.clock().is_some() { self } else { Serializability }
     }
 }
 
@@ -522,9 +737,13 @@ impl LevelSet {
         LevelSet(self.0 | other.0)
     }
 
-    /// `level` and all levels that imply it: a violation of `level` violates them too.
+    /// `level` and all levels that imply it: a violation of `level` violates them too. Levels in real time that count no
+    /// sessions, which are decided where there are none, imply there what the same levels without times imply.
     pub fn upward(level: Level) -> LevelSet {
-        Level::EVERY.into_iter().filter(|stronger| stronger.implies(level)).collect()
+        let by_form = |stronger: &Level| {
+            stronger.is_form_of_itself() && stronger.without_real_time().is_some_and(|w| w.implies(level))
+        };
+        Level::EVERY.into_iter().filter(|stronger| stronger.implies(level) || by_form(stronger)).collect()
     }
 
     /// The levels and all that they imply: what satisfies a level satisfies those too.

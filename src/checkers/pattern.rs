@@ -57,6 +57,14 @@ pub enum Pattern {
     LostUpdate,
     /// Two readers observe two writes in opposite orders.
     LongFork,
+    /// Orders of versions of which each has an update of a version other than the one before it.
+    CSCycle,
+    /// A cycle with a single anti-dependency, of a read that comes after what leads back to its transaction.
+    MVCycle,
+    /// A cycle that snapshots of single reads forbid, which grow from read to read.
+    MSRCycle,
+    /// A single anti-dependency against a single dependency.
+    UACycle,
     /// A cycle with a single anti-dependency that needs the order of versions.
     PSICycle,
     /// Two transactions each read what the other overwrites.
@@ -110,15 +118,16 @@ pub enum Shows {
 }
 
 use Level::{
-    CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR, MonotonicWrites as MW,
-    ParallelSnapshotIsolation as PSI, Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
-    ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
-    TransactionalCausalConsistency as TCC, WritesFollowReads as WFR,
+    CursorStability as CS, CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR,
+    MonotonicSnapshotReads as MSR, MonotonicView as MV, MonotonicWrites as MW, ParallelSnapshotIsolation as PSI,
+    Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, ReadYourWrites as RYW,
+    Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
+    TransactionalCausalConsistency as TCC, UpdateAtomic as UA, WritesFollowReads as WFR,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 31] = [
+const ROWS: [PatternRow; 35] = [
     PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -144,6 +153,10 @@ const ROWS: [PatternRow; 31] = [
     PatternRow { pattern: Divergence, shows: Shows::Order, of_lists: false, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
     PatternRow { pattern: LostUpdate, shows: Shows::Order, of_lists: false, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: LongFork, shows: Shows::Order, of_lists: false, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: CSCycle, shows: Shows::Order, of_lists: false, id: "CSCycle", name: "CSCycle", title: "Cursor cycle", meaning: "whatever the order of the versions, some update overwrites a version that it had not read", adya: Some("G-cursor"), level: CS, source: "Adya 1999, PL-CS" },
+    PatternRow { pattern: MVCycle, shows: Shows::Order, of_lists: false, id: "MVCycle", name: "MVCycle", title: "View that went back", meaning: "a read missed a version of a transaction on which its own transaction depended by then", adya: Some("G-monotonic"), level: MV, source: "Adya 1999, PL-2L" },
+    PatternRow { pattern: MSRCycle, shows: Shows::Order, of_lists: false, id: "MSRCycle", name: "MSRCycle", title: "Snapshots that went back", meaning: "no order of commits has snapshots for all reads that grow from read to read", adya: None, level: MSR, source: "Adya 1999, PL-MSR" },
+    PatternRow { pattern: UACycle, shows: Shows::Order, of_lists: false, id: "UACycle", name: "UACycle", title: "Fractured update", meaning: "a transaction missed a version of another one although it overwrote, or read, a version of the same one", adya: Some("G-single"), level: UA, source: "Cerone, Bernardi & Gotsman 2015" },
     PatternRow { pattern: PSICycle, shows: Shows::Order, of_lists: false, id: "PSICycle", name: "PSICycle", title: "Parallel snapshot cycle", meaning: "a transaction depends, by reads and overwritten versions, on one whose version it missed", adya: Some("G-single"), level: PSI, source: "Adya 1999, PL-2+; Cerone, Bernardi & Gotsman 2015" },
     PatternRow { pattern: WriteSkew, shows: Shows::Order, of_lists: false, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: SICycle, shows: Shows::Order, of_lists: false, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },

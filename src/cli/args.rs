@@ -137,10 +137,9 @@ pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
     #[arg(value_name = "PATH", required_unless_present = "claim")]
     pub(super) paths: Vec<PathBuf>,
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named:
-    /// PSI; P-RC, P-RA, P-TCC, P-PSI, P-PC, P-SI, P-SER, which ignore session order; R-PC and R-SI, which respect real time;
-    /// RYW, MR, MW, WFR, PRAM and PL2, the guarantees of sessions; or any of their names in `isoscope levels`
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named: PSI,
+    /// UA, CS, MV, MSR and PL2, the session guarantees RYW, MR, MW, WFR and PRAM, and levels that ignore session order (P-),
+    /// respect real time (R-), or do so per key (K-) or for commits only (C-); `isoscope levels` lists them all with their names
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
     /// What the database promises: a product and a setting, such as "postgresql repeatable read"; `help` lists them. Its

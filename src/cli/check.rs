@@ -151,11 +151,24 @@ impl Job<'_> {
                 head(&visible(&path.display().to_string()), &decided.checked, out) + &promise.unwrap_or_default()
             });
         }
-        let checked = self.at_work(&control, || self.list(decided));
+        let known = if is_page { self.known_before_counting(path, &decided) } else { String::new() };
+        let line = || progress::of(&control);
+        let checked = progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
         self.print(path, &checked, line_width, target)?;
         let of_promise = |promise: &Promise| ExitCode::of_promise(promise.is_kept(&checked.findings.levels));
         let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
         Ok(disagreements::told(path, &checked.findings, code))
+    }
+
+    /// A violation of each kind, to be shown at a terminal while all are counted; empty where nothing is shown or counted.
+    fn known_before_counting(&self, path: &Path, Decided { checked, options, .. }: &Decided) -> String {
+        let Checked { history, findings, .. } = checked;
+        match progress::is_seen() && options.counts && findings.can_be_counted() {
+            true => {
+                violations("Violations found so far", &path.display().to_string(), history, findings, &Output::new())
+            }
+            false => String::new(),
+        }
     }
 
     /// Runs work in the pool; a terminal shows its progress.
@@ -451,7 +464,7 @@ fn tail(path: &str, checked: &Checked, out: &Output) -> String {
     }
     text += &match checked.window {
         Some(window) => paging::text(history, findings, window, out),
-        None => violations(path, history, findings, out),
+        None => violations("Violations", path, history, findings, out),
     };
     for assumption in &findings.assumptions {
         text += &format!("\n{} {assumption}\n", out.paint(Paint::Faint, "Assumed:"));
@@ -536,7 +549,7 @@ fn level_line(history: &History, result: &LevelResult, width: usize, out: &Outpu
 }
 
 /// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.
-fn violations(path: &str, history: &History, findings: &Findings, out: &Output) -> String {
+fn violations(heading: &str, path: &str, history: &History, findings: &Findings, out: &Output) -> String {
     let examples = Examples::new(history, findings);
     let mut simpler = examples.simpler_ones().to_vec();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
@@ -563,7 +576,7 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
         }
     }
     let Some((_, first)) = chosen.first() else { return String::new() };
-    let mut text = format!("\n{}\n", out.paint(Paint::Strong, "Violations"));
+    let mut text = format!("\n{}\n", out.paint(Paint::Strong, heading));
     let first = first.violation.id;
     chosen.sort_by_key(|(_, example)| (example.violation.levels.weakest(), example.violation.id));
     let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);

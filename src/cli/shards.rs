@@ -11,8 +11,10 @@ use std::io::Write;
 pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
     let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else { return Ok(None) };
     anyhow::ensure!(shard < shards, "there is no shard {shard} of {shards}, expected one from 0 to {}", shards - 1);
-    let is_of_whole =
-        |level: &&Level| level.is_of_dependencies() || level.is_of_sessions() || level.plain_of().is_some();
+    let is_of_whole = |level: &&Level| {
+        let by_engine = level.is_of_dependencies() || level.is_of_sessions() || level.is_of_each_read();
+        by_engine || level.plain_of().is_some() || level.clock().is_some()
+    };
     if let Some(level) = arguments.level.iter().find(is_of_whole) {
         anyhow::bail!("{level} is decided for a history as a whole and cannot be used with --shards");
     }

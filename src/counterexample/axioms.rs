@@ -4,7 +4,7 @@
 //! x` that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
 
 use super::Step;
-use crate::checkers::{Level, Pattern, WitnessKind};
+use crate::checkers::{Level, Pattern, Respected, WitnessKind};
 use crate::relations::{Axiom, Edge, Guarantee, Reason, Relation};
 
 /// An axiom or a definition, and its source.
@@ -176,11 +176,76 @@ const PREFIX_CYCLES: Quotation = Quotation {
     source: "follows from Biswas & Enea 2019, Fig. 2d",
 };
 
+const GROWING_SNAPSHOTS: Quotation = Quotation {
+    name: "Growing snapshots",
+    formula: "∀x, t1 ≠ t2, t3: t3 reads x from t1 at r ∧ t2 writes x ∧ C(t2) < r ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, which had committed by then, writes x, then t2 commits before t1: a read returns the \
+            last version committed before it",
+    source: "Adya 1999, PL-MSR",
+};
+
+const EACH_READ_CYCLES: Quotation = Quotation {
+    name: "Monotonic snapshot reads by reads and commits",
+    formula: "some order < of reads r and commits C has the reads of t in their order, all before C(t); C(t1) < r for so ∪ wr; \
+              C(t1) < C(t2) for some choice of ww; r < C(t2) for rw",
+    words: "every read returns what had been committed by then, so dependencies form no cycle without two anti-dependencies in a \
+            row or one of a read before the one that leads to it",
+    source: "Adya 1999, PL-MSR",
+};
+
 const PARALLEL_CYCLES: Quotation = Quotation {
     name: "Parallel snapshot isolation by dependencies",
     formula: "some choice of ww makes so ∪ wr ∪ ww acyclic and (so ∪ wr ∪ ww)⁺ ; rw irreflexive",
     words: "every cycle of dependencies has at least two anti-dependencies, for some order of the versions of each key",
     source: "Cerone, Bernardi & Gotsman 2015; Adya 1999, PL-2+",
+};
+
+const PROTECTED_UPDATES: Quotation = Quotation {
+    name: "No lost updates",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ (t2, t3) ∈ ww(x) ⇒ (t2, t1) ∈ ww(x)",
+    words: "if t3 reads x from t1 and then overwrites it, a version of x by t2 that is older than t3's is older than t1's, too",
+    source: "Adya 1999, PL-CS, where every read of a key that its transaction writes holds a cursor",
+};
+
+const UPDATE_CYCLES: Quotation = Quotation {
+    name: "Cursor stability by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww acyclic and ww(x) ; rw(x) irreflexive for every x",
+    words: "dependencies without anti-dependencies form no cycle, and no transaction overwrites a key of which it missed a \
+            version, for some order of the versions of each key",
+    source: "Adya 1999, PL-CS",
+};
+
+const VIEW_SO_FAR: Quotation = Quotation {
+    name: "Monotonic view",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) by a read r ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr ∪ ww)⁺, the last edge of \
+              which is there before r ⇒ (t2, t1) ∈ ww(x)",
+    words: "if t3 reads x from t1, and t2, on which t3 depends by what it did until then, writes x, then t2's version is older",
+    source: "Adya 1999, PL-2L",
+};
+
+const VIEW_CYCLES: Quotation = Quotation {
+    name: "Monotonic view by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww acyclic, and no cycle has one rw, of a read that comes after what leads back \
+              to its transaction",
+    words: "no read misses a version of a transaction on which its own depends by what it did until then, for some order of the \
+            versions of each key",
+    source: "Adya 1999, PL-2L: no G-monotonic",
+};
+
+const DIRECT_VISIBILITY: Quotation = Quotation {
+    name: "Update atomicity",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∪ wr ∪ ww ⇒ (t2, t1) ∈ ww(x)",
+    words: "if t3 reads x from t1, and t2, which t3 reads from, overwrites or follows in its session, writes x, then t2's version \
+            is older",
+    source: "Cerone, Bernardi & Gotsman 2015: Ext, NoConflict",
+};
+
+const DIRECT_CYCLES: Quotation = Quotation {
+    name: "Update atomicity by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww acyclic and (so ∪ wr ∪ ww) ; rw irreflexive",
+    words: "no transaction misses a version of one that it reads from, overwrites or follows in its session, for some order of the \
+            versions of each key",
+    source: "Cerone, Bernardi & Gotsman 2015",
 };
 
 const SNAPSHOT_CYCLES: Quotation = Quotation {
@@ -208,9 +273,24 @@ pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
         Axiom::Session(Guarantee::MonotonicWrites) => MONOTONIC_WRITES,
         Axiom::Session(Guarantee::WritesFollowReads) => WRITES_FOLLOW_READS,
         Axiom::Session(Guarantee::Pram) => PIPELINED,
-        Axiom::CommitOrder if level.is_of_dependencies() => TRANSITIVE_VISIBILITY,
-        Axiom::CommitOrder if !level.is_serial() => PREFIX,
-        Axiom::CommitOrder => SERIALIZABILITY,
+        Axiom::CommitOrder => match level.respected() {
+            Some(respected) => of_respected(respected)[0],
+            None if level.is_serial() => SERIALIZABILITY,
+            None if level.is_of_each_read() => GROWING_SNAPSHOTS,
+            None => PREFIX,
+        },
+    }
+}
+
+/// What a level of dependencies says of versions, and of cycles.
+fn of_respected(respected: Respected) -> [Quotation; 2] {
+    match respected {
+        Respected::OfUpdates => [PROTECTED_UPDATES, UPDATE_CYCLES],
+        Respected::SoFar => [VIEW_SO_FAR, VIEW_CYCLES],
+        Respected::Direct => [DIRECT_VISIBILITY, DIRECT_CYCLES],
+        Respected::All => [TRANSITIVE_VISIBILITY, PARALLEL_CYCLES],
+        Respected::Seen(axiom) => [of_axiom(axiom, Level::TransactionalCausalConsistency), COMMIT_ORDER],
+        Respected::Nothing => [COMMIT_ORDER, COMMIT_ORDER],
     }
 }
 
@@ -223,6 +303,7 @@ pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
         Reason::Path { .. } => COMMIT_ORDER,
         Reason::Visible { axiom, .. } => of_axiom(*axiom, level),
         Reason::Overwrites { .. } => ANTI_DEPENDENCY,
+        Reason::Conflict { .. } if level.is_of_dependencies() => VERSION_ORDER,
         Reason::Conflict { .. } => CONFLICT,
         Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Assumed => VERSION_ORDER,
     }
@@ -236,7 +317,8 @@ pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> O
 /// What a cycle violates at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
     match level.row().witness {
-        WitnessKind::Dependencies => PARALLEL_CYCLES,
+        WitnessKind::Dependencies => of_respected(level.respected().unwrap_or(Respected::All))[1],
+        WitnessKind::GrowingSnapshots => EACH_READ_CYCLES,
         WitnessKind::Snapshots if level.forbids_conflicts() => SNAPSHOT_CYCLES,
         WitnessKind::Snapshots => PREFIX_CYCLES,
         WitnessKind::SerialOrder => SERIAL_CYCLES,

@@ -18,7 +18,9 @@
 
 mod ahead;
 mod appends;
+mod by_read;
 mod canonical;
+mod clock;
 mod communication;
 mod components;
 mod index;
@@ -36,6 +38,7 @@ pub use appends::{
     Appended, Repeated, appenders, appends, last_write, list_from_outside, repeated_appends, value_from_outside,
     write_that_was_read,
 };
+pub use clock::Clock;
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, ListOrder, Listed, NONE, Node, Slot};

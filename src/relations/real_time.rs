@@ -44,7 +44,12 @@ pub struct TimeChain {
 impl TimeChain {
     /// For the nodes whose times are known. O(n log n).
     pub fn new(index: &Index) -> TimeChain {
-        let known = || index.interval.iter().zip(0..).filter_map(|(interval, node)| Some((interval.as_ref()?, node)));
+        TimeChain::of(index, (0..index.interval.len() as Node).collect::<Vec<Node>>().as_slice())
+    }
+
+    /// For those of some nodes whose times are known. O(n log n).
+    pub(super) fn of(index: &Index, nodes: &[Node]) -> TimeChain {
+        let known = || nodes.iter().filter_map(|&node| Some((index.interval.get(node as usize)?.as_ref()?, node)));
         let mut ends: Vec<i64> = known().map(|(interval, _)| interval.end).filter(|&end| end < i64::MAX).collect();
         ends.sort_unstable();
         ends.dedup();
@@ -80,6 +85,32 @@ impl Index {
             }
         }
         None
+    }
+
+    /// Whether a node ended before another one began.
+    pub fn ended_before(&self, a: Node, b: Node) -> bool {
+        let interval = |node: Node| self.interval.get(node as usize).copied().flatten();
+        interval(a).zip(interval(b)).is_some_and(|(a, b)| a.end < b.start)
+    }
+
+    /// All pairs of nodes in real time. O(n²).
+    pub fn real_time_pairs(&self) -> Vec<(Node, Node)> {
+        let nodes = 0..self.interval.len() as Node;
+        nodes
+            .clone()
+            .flat_map(|b| nodes.clone().filter(move |&a| self.ended_before(a, b)).map(move |a| (a, b)))
+            .collect()
+    }
+
+    /// Those of them that have a key in common. O(n² × keys of a transaction).
+    pub fn real_time_pairs_by_key(&self) -> Vec<(Node, Node)> {
+        let keys = |node: Node| {
+            let (read, written) = (&self.read_key[self.reads_of(node)], &self.write_key[self.writes_of(node)]);
+            read.iter().chain(written)
+        };
+        let mut pairs = self.real_time_pairs();
+        pairs.retain(|&(a, b)| keys(a).any(|key| keys(b).any(|other| other == key)));
+        pairs
     }
 
     /// Pairs of nodes in real time, without those that follow from others. O(n²).

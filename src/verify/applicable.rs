@@ -14,7 +14,7 @@ pub(super) fn check(history: &History, resolution: &Resolution<'_>, level: &Leve
     let needs_time = match level.verdict {
         VerdictWord::Undecided => false,
         _ if row.is_lightweight => is_lightweight(history).map(|()| true)?,
-        verdict => row.in_real_time && verdict == VerdictWord::Satisfied,
+        verdict => row.time.is_some() && verdict == VerdictWord::Satisfied,
     };
     match needs_time && !resolution.has_real_time() {
         true => Err("no committed transaction that sets nothing up has times".to_owned()),

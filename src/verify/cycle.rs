@@ -125,8 +125,8 @@ impl Argument<'_> {
     ) -> Result<(), String> {
         let setting = Setting::new(self.resolution, Basis::of(level));
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
-        let in_real_time = levels::row(level).is_some_and(|row| row.in_real_time);
-        let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, in_real_time));
+        let time = levels::row(level).and_then(|row| row.time);
+        let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
         let mut stack = vec![(proof, assumed, setting, is_named)];
         while let Some((proof, assumed, setting, is_named)) = stack.pop() {
             open.retain(|&edge| self.holds(edge, &setting).is_err());

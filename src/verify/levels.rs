@@ -1,6 +1,7 @@
 //! The levels, a row each, and how verdicts constrain each other because of what levels imply.
 
 use super::Problem;
+use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
@@ -18,24 +19,27 @@ pub(super) struct Row {
     pub(super) searched: Searched,
     /// The pattern of a cycle that has no other name.
     pub(super) cycle: &'static str,
-    /// Whether only an order in real time satisfies it.
-    pub(super) in_real_time: bool,
+    /// How real time counts, if it does.
+    pub(super) time: Option<Time>,
     /// The level that it is where each transaction has a session of its own.
     pub(super) plain_of: Option<&'static str>,
     /// Whether it is about lightweight transactions only, failed comparisons included.
     pub(super) is_lightweight: bool,
 }
 
-/// What may be concluded at a level, each including the ones before; but at PSI a path misses one version at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What may be concluded at a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
     /// What a guarantee of sessions allows for; none: nothing but what was observed.
     Sessions(Option<Guarantee>),
     ReadCommitted,
     ReadAtomic,
     Causal,
+    /// Dependencies, along which at most one version is missed; which of them count for the reader that misses it.
+    Dependencies(Counted),
+    /// Each read at a moment of its own, after that of the read before.
+    EachRead,
     Prefix,
-    Parallel,
     Snapshot,
     Serial,
 }
@@ -45,16 +49,82 @@ impl Strength {
     pub(super) fn keeps(self, guarantee: Guarantee) -> bool {
         match self {
             Strength::Sessions(own) => own.is_some_and(|own| own.counts(guarantee)),
-            Strength::ReadCommitted => false,
-            Strength::ReadAtomic => guarantee == Guarantee::ReadYourWrites,
+            Strength::ReadCommitted | Strength::Dependencies(Counted::OfUpdates) => false,
+            Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) => guarantee == Guarantee::ReadYourWrites,
+            Strength::Dependencies(Counted::SoFar) | Strength::EachRead => {
+                matches!(guarantee, Guarantee::ReadYourWrites | Guarantee::MonotonicReads)
+            }
             _ => true,
+        }
+    }
+
+    /// Whether a transaction sees no version older than those of the transactions that it has read from before.
+    pub(super) fn is_read_committed(self) -> bool {
+        !matches!(self, Strength::Sessions(_) | Strength::Dependencies(Counted::OfUpdates))
+    }
+
+    /// Whether it misses nothing of a transaction that it reads from or that precedes it in its session.
+    pub(super) fn is_read_atomic(self) -> bool {
+        let sees_halves = [Strength::ReadCommitted, Strength::Dependencies(Counted::SoFar), Strength::EachRead];
+        self.is_read_committed() && !sees_halves.contains(&self)
+    }
+
+    /// Whether it misses nothing in its causal past.
+    pub(super) fn is_causal(self) -> bool {
+        self.is_read_atomic() && !matches!(self, Strength::ReadAtomic | Strength::Dependencies(Counted::Direct))
+    }
+
+    /// Whether the order of versions counts, beyond what commit orders say of it.
+    pub(super) fn orders_versions(self) -> bool {
+        let in_time = [Strength::EachRead, Strength::Prefix, Strength::Snapshot, Strength::Serial];
+        self.counted().is_some() || in_time.contains(&self)
+    }
+
+    /// Whether one of two writers of a key sees the other, or ends before it starts.
+    pub(super) fn keeps_writers_apart(self) -> bool {
+        self.orders_versions() && !self.orders_commits_of_writers()
+    }
+
+    /// Whether two writers of a key are ordered by their commits only.
+    pub(super) fn orders_commits_of_writers(self) -> bool {
+        matches!(self, Strength::EachRead | Strength::Prefix)
+    }
+
+    /// At a level of dependencies: which of them count.
+    pub(super) fn counted(self) -> Option<Counted> {
+        match self {
+            Strength::Dependencies(counted) => Some(counted),
+            _ => None,
+        }
+    }
+
+    /// Where a cycle has one missed version at most: which dependencies forbid to miss it.
+    pub(super) fn misses_once(self) -> Option<Counted> {
+        match self {
+            Strength::Sessions(_) => Some(Counted::Nothing),
+            Strength::ReadCommitted => Some(Counted::ReadBefore),
+            Strength::ReadAtomic => Some(Counted::OneStep),
+            Strength::Causal => Some(Counted::Past),
+            Strength::Dependencies(counted) => Some(counted),
+            Strength::EachRead | Strength::Prefix | Strength::Snapshot | Strength::Serial => None,
         }
     }
 
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
-        matches!(self, Strength::Prefix | Strength::Parallel | Strength::Snapshot)
+        self.counted().is_some() || self.orders_commits_of_writers() || self == Strength::Snapshot
     }
+}
+
+/// How real time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    /// What ended before a transaction began precedes it, and is seen by it where single steps count.
+    Whole,
+    /// The same if they have a key in common.
+    ByKey,
+    /// What ended before a transaction began commits before it.
+    OfCommits,
 }
 
 /// How a witness is replayed.
@@ -81,32 +151,54 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 25] = [
-    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "PL2", implies: &[], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-RC", implies: &[], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RC"), is_lightweight: false },
-    Row { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("RA"), is_lightweight: false },
-    Row { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: Some("TCC"), is_lightweight: false },
-    Row { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-PSI", implies: &["P-TCC"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: Some("PSI"), is_lightweight: false },
-    Row { code: "PSI", implies: &["TCC", "P-PSI"], strength: Some(Strength::Parallel), replay: Replay::Sees(Sight::Dependencies), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "P-PC", implies: &["P-TCC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: Some("PC"), is_lightweight: false },
-    Row { code: "PC", implies: &["TCC", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "R-PC", implies: &["PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
-    Row { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: Some("SI"), is_lightweight: false },
-    Row { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "R-SI", implies: &["R-PC", "SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
-    Row { code: "P-SER", implies: &["P-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: Some("SER"), is_lightweight: false },
-    Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", in_real_time: false, plain_of: None, is_lightweight: false },
-    Row { code: "SSER", implies: &["R-SI", "SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: false },
-    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", in_real_time: true, plain_of: None, is_lightweight: true },
+pub(super) const ROWS: [Row; 47] = [
+    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "P-PL2", implies: &[], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
+    Row { code: "PL2", implies: &["P-PL2"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-PL2", implies: &["PL2"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
+    Row { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
+    Row { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
+    Row { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
+    Row { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
+    Row { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
+    Row { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
+    Row { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
+    Row { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
+    Row { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
+    Row { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
+    Row { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
+    Row { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
+    Row { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-SER", implies: &["P-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
+    Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
+    Row { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.
@@ -117,6 +209,12 @@ pub(super) fn place(code: &str) -> Option<usize> {
 /// The row of a level.
 pub(super) fn row(code: &str) -> Option<&'static Row> {
     place(code).map(|place| &ROWS[place])
+}
+
+/// The same level with sessions and without real time; itself if it is not decided without.
+pub(super) fn without_times(place: usize) -> &'static Row {
+    let same = |row: &&Row| row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none();
+    ROWS.iter().find(same).unwrap_or(&ROWS[place])
 }
 
 /// The level that this one is where each transaction has a session of its own.
@@ -143,12 +241,18 @@ pub(super) fn implies(stronger: usize, weaker: usize) -> bool {
 }
 
 /// What evidence has been accepted, by place of a level.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     /// A witness was replayed.
     pub(super) satisfied: [bool; ROWS.len()],
     /// A violation was confirmed.
     pub(super) violated: [bool; ROWS.len()],
+}
+
+impl Default for Shown {
+    fn default() -> Shown {
+        Shown { satisfied: [false; ROWS.len()], violated: [false; ROWS.len()] }
+    }
 }
 
 impl Shown {

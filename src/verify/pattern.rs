@@ -1,7 +1,7 @@
 //! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names, and whether one read, or one list, is an instance by itself.
-const PATTERNS: [(&str, &str, bool); 31] = [
+const PATTERNS: [(&str, &str, bool); 35] = [
     ("TAP-a", "ThinAirRead", true),
     ("TAP-b", "AbortedRead", true),
     ("TAP-c", "FutureRead", true),
@@ -27,6 +27,10 @@ const PATTERNS: [(&str, &str, bool); 31] = [
     ("Divergence", "Divergence", false),
     ("LostUpdate", "LostUpdate", false),
     ("LongFork", "LongFork", false),
+    ("CSCycle", "CSCycle", false),
+    ("MVCycle", "MVCycle", false),
+    ("MSRCycle", "MSRCycle", false),
+    ("UACycle", "UACycle", false),
     ("PSICycle", "PSICycle", false),
     ("WriteSkew", "WriteSkew", false),
     ("SICycle", "SICycle", false),

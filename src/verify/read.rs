@@ -178,7 +178,7 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
 /// not violate RC: that also requires that the second returned an older version, hence edges.
 pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
-    let weakest = levels::place(if pattern == NON_REPEATABLE { "CI" } else { "PL2" });
+    let weakest = levels::place(if pattern == NON_REPEATABLE { "CI" } else { "P-PL2" });
     let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
     match levels::place(level).is_some_and(implies) {
         true => Ok(()),

@@ -393,6 +393,41 @@ pub(super) fn in_real_time(
     Ok(())
 }
 
+/// The same between transactions with a key in common. O(operations).
+pub(super) fn in_real_time_by_key(
+    history: &History,
+    initial: &Initial,
+    steps: impl Iterator<Item = Step>,
+) -> Result<(), Flaw> {
+    let mut latest_start = vec![i64::MIN; history.n_keys()];
+    for step in steps {
+        let t = step.transaction();
+        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
+        for o in history.operation_range(t) {
+            let latest = &mut latest_start[history.keys()[o].index()];
+            match step {
+                Step::Start(_) => *latest = interval.start.max(*latest),
+                Step::Commit(_) if history.outcome(t) != Outcome::Unknown && interval.end < *latest => {
+                    let name = history.transaction_name(t);
+                    let key = history.key_name(history.keys()[o]);
+                    return Err(format!("{name} had ended before another one that uses key {key}, too, began").into());
+                }
+                Step::Commit(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The commits among some steps.
+pub(super) fn commits(steps: &[Step]) -> Vec<TransactionId> {
+    let commit = |step: &Step| match step {
+        Step::Commit(t) => Some(*t),
+        Step::Start(_) => None,
+    };
+    steps.iter().filter_map(commit).collect()
+}
+
 /// The starts and commits for a commit order and, per transaction, how many had committed when it started.
 pub(super) fn steps(order: &[TransactionId], snapshots: &[u32]) -> Result<Vec<Step>, String> {
     if snapshots.len() != order.len() {

@@ -84,7 +84,10 @@ pub(super) fn shows(argument: &Argument<'_>, pattern: &str, part: &ProofEntry, s
 /// Whether a case of a proof may be an instance of a pattern, as far as its form tells.
 pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) -> bool {
     // The level violated by a case that does not name the violation is not given.
-    let is_general = matches!(pattern, "PSICycle" | "SICycle" | "SERCycle" | "RealTimeCycle");
+    let is_general = matches!(
+        pattern,
+        "CSCycle" | "MVCycle" | "MSRCycle" | "UACycle" | "PSICycle" | "SICycle" | "SERCycle" | "RealTimeCycle"
+    );
     let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
     is_general && has_edges || shows(argument, pattern, part, None).is_ok()
 }
@@ -144,7 +147,12 @@ fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
 fn general(argument: &Argument<'_>) -> &'static str {
     let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
     let weakest = places.filter(|&place| levels::ROWS[place].strength.is_some()).min();
-    weakest.map_or("", |place| levels::ROWS[place].cycle)
+    let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
+    weakest.map_or("", |place| match levels::ROWS[place].time.is_some() && !in_time {
+        // It violates the level without times, too, which need not have been asked for.
+        true => levels::without_times(place).cycle,
+        false => levels::ROWS[place].cycle,
+    })
 }
 
 impl Cycle<'_> {
@@ -169,7 +177,9 @@ impl Cycle<'_> {
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
             "WriteSkew" => self.is_write_skew(),
-            "PSICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence(),
+            "CSCycle" | "MVCycle" | "MSRCycle" | "UACycle" | "PSICycle" => {
+                general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence()
+            }
             "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
             "SERCycle" => general(self.argument) == pattern && !self.is_write_skew(),
             "RealTimeCycle" => general(self.argument) == pattern && self.rests_on("RT"),

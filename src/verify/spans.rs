@@ -1,11 +1,14 @@
 //! The meaning of edges at a level: the events they relate, and which paths of them are legal.
 
 use super::argument::Argument;
+use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::initial::Initial;
-use super::levels::{self, Strength};
-use crate::history::History;
+use super::levels::{self, Strength, Time};
+use super::operations::operation;
+use crate::history::{History, KeyId, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
+use rustc_hash::FxHashSet;
 
 impl Strength {
     /// The strength of a level; none at CI, which has no order.
@@ -36,11 +39,11 @@ const START_TO_COMMIT: Span = (Event::Start, Event::Commit, 1);
 impl Argument<'_> {
     /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
     /// them, so one pass in order suffices.
-    pub(super) fn spans(&self, strength: Strength, in_real_time: bool) -> Vec<Result<Span, String>> {
+    pub(super) fn spans(&self, strength: Strength, time: Option<Time>) -> Vec<Result<Span, String>> {
         let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
         for edge in &self.violation.edges {
-            let span = match edge.kind == "RT" && !in_real_time {
-                true => Err("real time does not count at this level".to_owned()),
+            let span = match edge.kind == "RT" {
+                true => self.span_in_time(edge, time),
                 false => self.span(edge, strength, &spans),
             };
             spans.push(span);
@@ -48,13 +51,31 @@ impl Argument<'_> {
         spans
     }
 
+    fn span_in_time(&self, edge: &EdgeEntry, time: Option<Time>) -> Result<Span, String> {
+        match time {
+            None => Err("real time does not count at this level".to_owned()),
+            Some(Time::Whole) => Ok(COMMIT_TO_START),
+            Some(Time::OfCommits) => Ok(COMMIT_TO_COMMIT),
+            Some(Time::ByKey) => {
+                let keys = |t: TransactionId| {
+                    let operations = self.history.operations_of(t);
+                    operations.map(|o| self.history.operation(o).key).collect::<FxHashSet<KeyId>>()
+                };
+                match keys(self.transaction(edge.from)?).is_disjoint(&keys(self.transaction(edge.to)?)) {
+                    true => Err("real time does not count between transactions without a common key".to_owned()),
+                    false => Ok(COMMIT_TO_START),
+                }
+            }
+        }
+    }
+
     fn span(&self, edge: &EdgeEntry, strength: Strength, before: &[Result<Span, String>]) -> Result<Span, String> {
-        let needs = |least: Strength| match strength >= least {
+        let needs = |holds: bool| match holds {
             true => Ok(()),
             false => Err(format!("{} edges of this reason do not hold at this level", edge.kind)),
         };
         // Two writers of a key: at SI the second starts after the first has committed.
-        let version_order = if strength == Strength::Prefix { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
+        let version_order = if strength.orders_commits_of_writers() { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
         match &edge.reason {
             ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
             ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
@@ -67,22 +88,25 @@ impl Argument<'_> {
             ReasonEntry::Visible { axiom, read, reader, seen } => {
                 match axiom {
                     AxiomWord::ReadCommitted => {
-                        needs(Strength::ReadCommitted)?;
+                        needs(strength.is_read_committed())?;
                         self.seen_before(*reader, *read, seen)?;
                     }
                     AxiomWord::ReadAtomic => {
-                        needs(Strength::ReadAtomic)?;
+                        needs(strength.is_read_atomic())?;
                         if seen.len() != 1 || !self.is_causal(seen) {
                             return Err("the reader does not see it in one step".to_owned());
                         }
                     }
                     AxiomWord::Causal => {
-                        needs(Strength::Causal)?;
+                        needs(strength.is_causal())?;
                         if !self.is_causal(seen) {
                             return Err("a causal path has other edges than SO and WR".to_owned());
                         }
                     }
-                    AxiomWord::CommitOrder => needs(Strength::Prefix)?,
+                    AxiomWord::CommitOrder => {
+                        needs(strength.orders_versions())?;
+                        self.counts(strength, (*reader, *read), seen)?;
+                    }
                     AxiomWord::ReadYourWrites
                     | AxiomWord::MonotonicReads
                     | AxiomWord::MonotonicWrites
@@ -97,7 +121,6 @@ impl Argument<'_> {
                 }
             }
             ReasonEntry::Overwrites { order, .. } => {
-                needs(Strength::Prefix)?;
                 if !order.is_empty() {
                     let span = self.compose(order, strength, before)?;
                     misses_at_most(0, span, strength)?;
@@ -108,9 +131,14 @@ impl Argument<'_> {
                 Ok(START_TO_COMMIT)
             }
             ReasonEntry::Conflict { order } => {
-                needs(Strength::Parallel)?;
-                // At PSI the second cannot be the older one: with the version missed on the path it would see what it missed.
-                misses_at_most(1, self.compose(order, strength, before)?, strength)?;
+                needs(strength.keeps_writers_apart())?;
+                // Where one depends on the other, the second cannot be the older one: with the version missed on the path it
+                // would see what it missed.
+                let span = self.compose(order, strength, before)?;
+                misses_at_most(1, span, strength)?;
+                if strength.counted().is_some() && span.2 > 0 {
+                    self.is_missed_update(edge, order, strength)?;
+                }
                 Ok(COMMIT_TO_START)
             }
         }
@@ -145,10 +173,11 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether a path has SO, WR and CO edges only.
+    /// Whether a path has SO, WR, CO and, where real time counts, RT edges only.
     fn is_causal(&self, path: &[usize]) -> bool {
-        path.iter()
-            .all(|&e| self.violation.edges.get(e).is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "WR" | "CO")))
+        path.iter().all(|&e| {
+            self.violation.edges.get(e).is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "RT" | "WR" | "CO"))
+        })
     }
 
     /// The events that a path relates, if it is legal.
@@ -166,6 +195,9 @@ impl Argument<'_> {
                     (first, enters, before + misses)
                 }
             });
+        }
+        for pair in path.windows(2) {
+            self.reads_in_order(pair[0], pair[1], strength)?;
         }
         whole.ok_or_else(|| "an empty path".to_owned())
     }
@@ -187,13 +219,104 @@ impl Argument<'_> {
         self.is_closed(cycle)?;
         let span = self.compose(cycle, strength, spans)?;
         misses_at_most(1, span, strength)?;
+        if strength.misses_once().is_some() && span.2 > 0 {
+            let missed = cycle.iter().position(|&e| self.edge(e).is_ok_and(|edge| edge.kind == "RW"));
+            let missed = missed.ok_or("no edge of the cycle misses a version")?;
+            let edge = self.edge(cycle[missed])?;
+            let read = (edge.from, edge.from_operation.ok_or("an edge does not name its read")?);
+            let (before, after) = (&cycle[..missed], &cycle[missed + 1..]);
+            self.counts(strength, read, &[after, before].concat())?;
+        }
+        self.reads_in_order(cycle[cycle.len() - 1], cycle[0], strength)?;
         legal(span.1, span.0, strength)
+    }
+
+    /// Where each read has a moment of its own: whether the read by which a path enters a transaction is not after the one by
+    /// which it leaves.
+    fn reads_in_order(&self, enters: usize, leaves: usize, strength: Strength) -> Result<(), String> {
+        let (enters, leaves) = (self.edge(enters)?, self.edge(leaves)?);
+        match (leaves.kind.as_str(), leaves.from_operation) {
+            ("RW", Some(read)) if strength == Strength::EachRead => self.is_by(read, enters),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an edge leads to a transaction before, or by, one of its reads.
+    fn is_by(&self, read: usize, edge: &EdgeEntry) -> Result<(), String> {
+        let is_by = match (edge.kind.as_str(), edge.to_operation) {
+            ("SO" | "RT", _) => true,
+            ("WR", Some(then)) => then <= read,
+            _ => false,
+        };
+        match is_by {
+            true => Ok(()),
+            false => Err("a path enters a transaction by a later read than the one by which it leaves".to_owned()),
+        }
+    }
+
+    /// Where a cycle has one missed version: whether a path to a reader forbids it to miss there, by one of its reads, a version of the
+    /// transaction that the path leads from.
+    fn counts(&self, strength: Strength, (reader, read): (usize, usize), path: &[usize]) -> Result<(), String> {
+        let last = path.last().ok_or("an empty path")?;
+        let last = self.edge(*last)?;
+        let is_one_step = path.len() == 1 && last.kind != "CO";
+        let key_read =
+            || operation(self.history, self.transactions, reader, read).map(|o| self.history.operation(o).key);
+        if strength == Strength::EachRead {
+            return self.is_by(read, last);
+        }
+        let is_observed = self.is_causal(path);
+        let counts = match strength.misses_once() {
+            None | Some(Counted::All) => true,
+            Some(Counted::Nothing) => false,
+            Some(Counted::Past) => is_observed,
+            Some(Counted::OneStep) => is_one_step && is_observed,
+            Some(Counted::ReadBefore) => self.seen_before(reader, read, path).is_ok(),
+            Some(Counted::Direct) => is_one_step,
+            Some(Counted::OfUpdates) => is_one_step && last.kind == "WW" && self.keys[path[0]] == Some(key_read()?),
+            Some(Counted::SoFar) => match (last.kind.as_str(), last.to_operation) {
+                ("SO" | "RT", _) => true,
+                ("WR", Some(then)) => then <= read,
+                ("WW", Some(then)) => then < read,
+                _ => false,
+            },
+        };
+        match counts {
+            true => Ok(()),
+            false => Err("the reader may miss what it depends on like this at this level".to_owned()),
+        }
+    }
+
+    /// Whether the first of two writers of a key misses a version of the other one, though it would depend on it if it were
+    /// the later one.
+    fn is_missed_update(&self, order: &EdgeEntry, path: &[usize], strength: Strength) -> Result<(), String> {
+        if strength.counted() == Some(Counted::All) {
+            return Ok(());
+        }
+        let [missed] = *path else {
+            return Err("more than one edge leads from the one writer to the other".to_owned());
+        };
+        let missed = self.edge(missed)?;
+        let is_too_late = || match (order.from_operation, missed.from_operation) {
+            (Some(written), Some(read)) => written > read,
+            _ => true,
+        };
+        let counts = match strength.counted() {
+            Some(Counted::OfUpdates) => missed.key == order.key,
+            Some(Counted::SoFar) => !is_too_late(),
+            _ => true,
+        };
+        match counts {
+            true => Ok(()),
+            false => Err("the writer may miss this version at this level".to_owned()),
+        }
     }
 }
 
-/// At PSI each cycle and each premise has so many missed versions at most; elsewhere their number does not matter.
+/// Below PC each cycle and each premise has so many missed versions at most; elsewhere their number does not
+/// matter.
 fn misses_at_most(most: usize, span: Span, strength: Strength) -> Result<(), String> {
-    match strength == Strength::Parallel && span.2 > most {
+    match strength.misses_once().is_some() && span.2 > most {
         true => Err("it misses more versions than this level allows for".to_owned()),
         false => Ok(()),
     }

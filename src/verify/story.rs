@@ -1,5 +1,6 @@
 //! A commit order of a weak level with the reads of each transaction, and the stale ones among them.
 
+use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::lists;
@@ -19,8 +20,8 @@ pub struct Sources<'a> {
     pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
 }
 
-/// What a transaction sees of others, each level but the last including the previous ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a transaction sees of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sight {
     /// Read committed: those it has read from before.
     ReadBefore,
@@ -28,8 +29,10 @@ pub(super) enum Sight {
     OneStep,
     /// Causal consistency: its causal past.
     Past,
-    /// Parallel snapshot isolation: all that it depends on.
-    Dependencies,
+    /// Parallel snapshot isolation and its relatives: what it depends on, as far as that counts.
+    Dependencies(Counted),
+    /// Monotonic snapshot reads: a beginning of the order, which grows from read to read.
+    Growing,
     /// What a guarantee of sessions counts; none: nothing.
     Sessions(Option<Guarantee>),
 }
@@ -175,7 +178,9 @@ impl<'a> Story<'a> {
                 }
                 story.reads.push(read);
             }
-            if sight < Sight::Past && story.suspects.len() + story.stale.len() == n_doubts {
+            if matches!(sight, Sight::ReadBefore | Sight::OneStep)
+                && story.suspects.len() + story.stale.len() == n_doubts
+            {
                 // There is nothing to check for this transaction.
                 story.reads.truncate(story.begin[number as usize - 1] as usize);
             }
@@ -239,6 +244,20 @@ impl<'a> Story<'a> {
             return Err(wrong().into());
         }
         self.before(attendance, read, writer, reader)
+    }
+
+    /// By key: the places of the transactions that write it, ascending. O(operations).
+    pub(super) fn versions(&self) -> Vec<Vec<u32>> {
+        let mut versions: Vec<Vec<u32>> = vec![Vec::new(); self.history.n_keys()];
+        for (number, &t) in (1..).zip(&self.order) {
+            for o in self.history.operation_range(t) {
+                let of_key = &mut versions[self.history.keys()[o].index()];
+                if self.history.kinds()[o] == OperationKind::Write && of_key.last() != Some(&number) {
+                    of_key.push(number);
+                }
+            }
+        }
+        versions
     }
 
     /// The reads of the transaction at a place, in program order.

@@ -1,10 +1,10 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
 use super::initial::Initial;
-use super::levels::{self, Replay};
+use super::levels::{self, Replay, Time};
 use super::replay::{self, Extent, Flaw, Step};
 use super::resolution::{Resolution, Source};
-use super::story::Sources;
+use super::story::{Sight, Sources};
 use super::weak;
 use super::{SessionNames, cut, linear};
 use crate::control::Control;
@@ -83,7 +83,8 @@ fn replays(
     // A serial witness needs no sources, but those that it names are checked.
     let shown = match replay {
         Some(Replay::Sees(sight)) if !named.is_empty() => {
-            weak::holds(history, stage.initial, &order, sources, sight, stage.control)
+            let time = levels::row(&level.level).and_then(|row| row.time);
+            stage.sees(&order, sources, (sight, time.is_some()))
         }
         _ => stage.shows(&level.level, witness, sources),
     };
@@ -127,25 +128,44 @@ impl Stage<'_> {
                 if row.is_lightweight {
                     linear::comparisons_fit(history, order, initial)?;
                 }
-                let steps = order.iter().flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
-                if row.in_real_time { replay::in_real_time(history, initial, steps) } else { Ok(()) }
+                self.is_timed(order, row.time)
             }
             (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
                     None => replay::with_snapshots(history, initial, steps, (apart, extent), control)?,
                 }
-                if row.in_real_time { replay::in_real_time(history, initial, steps.iter().copied()) } else { Ok(()) }
+                match row.time {
+                    Some(Time::Whole) => replay::in_real_time(history, initial, steps.iter().copied()),
+                    Some(Time::ByKey) => replay::in_real_time_by_key(history, initial, steps.iter().copied()),
+                    time => self.is_timed(&replay::commits(steps), time),
+                }
             }
             (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {
-                    Err(Flaw::Wrong(_)) => {}
-                    known => return known,
+                    Err(Flaw::Wrong(_)) => self.sees(order, sources, (sight, row.time.is_some())),
+                    Ok(()) => self.is_timed(order, row.time),
+                    known => known,
                 }
-                weak::holds(history, initial, order, sources, sight, control)
             }
             _ => Err(unfit()),
+        }
+    }
+
+    /// Replays an order in which transactions do not see all that comes before; in real time if it is timed.
+    fn sees(&self, order: &[TransactionId], sources: Sources<'_>, sight: (Sight, bool)) -> Result<(), Flaw> {
+        self.is_timed(order, sight.1.then_some(Time::Whole))?;
+        weak::holds(self.history, self.initial, order, sources, sight, self.control)
+    }
+
+    /// Whether an order of commits agrees with real time, as far as that counts.
+    fn is_timed(&self, order: &[TransactionId], time: Option<Time>) -> Result<(), Flaw> {
+        let steps = order.iter().flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
+        match time {
+            None => Ok(()),
+            Some(Time::Whole | Time::OfCommits) => replay::in_real_time(self.history, self.initial, steps),
+            Some(Time::ByKey) => replay::in_real_time_by_key(self.history, self.initial, steps),
         }
     }
 

@@ -159,7 +159,11 @@ impl Run<'_> {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let (effort, patience) = self.manner.search_limits();
         let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
-        match chooser.ask_engine(level, effort) {
+        let found = match level.is_strong() && level.clock().is_none() {
+            true => chooser.ask_engine(level, effort),
+            false => chooser.by(Means::Guesses, level),
+        };
+        match found {
             Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(level)),
             Ok(Found::Violated(_)) => Verdict::Violated,
             Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),

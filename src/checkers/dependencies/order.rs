@@ -1,7 +1,9 @@
 //! What is wrong with an order of transactions.
 
+use super::direct::directly_missed;
 use super::reach::Ordered;
-use super::versions::{Missed, Versions, certain};
+use super::versions::{Missed, Step, Versions, Wrong, certain};
+use crate::checkers::Respected;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use std::collections::VecDeque;
@@ -10,25 +12,11 @@ use std::collections::VecDeque;
 /// all transactions.
 const PATIENCE: usize = 16;
 
-/// An edge of D on a path.
-pub(super) type Step = (Node, Node);
-
-/// A read that misses a version which its transaction depends on.
-#[derive(Clone, Debug)]
-pub(super) struct Wrong {
-    /// The reader.
-    pub(super) reader: Node,
-    /// The writer of the version it read; [`NONE`](crate::relations::NONE) for ⊥.
-    pub(super) older: u32,
-    /// The writer of the next version.
-    pub(super) newer: Node,
-    /// A path of D from that writer to the reader, with few guesses.
-    pub(super) path: Vec<Step>,
-}
-
 /// A search for paths of D, backwards from a reader.
 struct Backwards {
-    /// By node: the last reader it was met for, plus one; and the step by which it leads there.
+    /// The number of the search.
+    mark: u32,
+    /// By node: the last search that met it, and the step by which it leads to the reader.
     met: Vec<u32>,
     next: Vec<Node>,
     queue: VecDeque<(Node, Node)>,
@@ -36,41 +24,53 @@ struct Backwards {
     n_met: usize,
 }
 
-/// Wrong reads of an order that contains all that is known of D, at most one of each reader and next writer; none only if
+/// Wrong reads of an order that contains all that is known of D, at most one of each reader and newer writer; none only if
 /// there is none. Where there are many, only those whose paths are found soon. `is_known` tells known edges from guesses.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
 pub(super) fn wrong_reads(
     index: &Index,
+    (respected, in_time): (Respected, bool),
     order: &[Node],
     position: impl Fn(Node) -> u32 + Copy,
     is_known: impl Fn(Step) -> bool,
     control: &Control,
 ) -> Result<Vec<Wrong>, Interrupt> {
     let versions = Versions::new(index, position);
-    let ordered = Ordered { index, versions: &versions, order, position, control };
-    let mut missed = ordered.depended_on(versions.missed(index, position))?;
+    if matches!(respected, Respected::Direct | Respected::Seen(_)) {
+        return directly_missed(index, &versions, (respected == Respected::Direct, in_time), position, control);
+    }
+    let mut missed = versions.missed(index, respected, position);
+    // The version that an update writes is newer than those before it: these precede it by definition.
+    if respected != Respected::OfUpdates {
+        missed = Ordered { index, versions: &versions, order, position, respected, control }.depended_on(missed)?;
+    }
     missed.sort_unstable();
     let mut by_reader: Vec<(u32, &[Missed])> = Vec::new();
-    for of_reader in missed.chunk_by(|a, b| a.reader == b.reader) {
+    // What a reader depends on may differ from read to read.
+    for of_reader in missed.chunk_by(|a, b| a.reader == b.reader && respected != Respected::SoFar) {
         let lowest = of_reader.iter().map(|missed| position(missed.newer)).min().unwrap_or(0);
         by_reader.push((lowest, of_reader));
     }
     // What is close together takes little time and may settle the rest.
     by_reader.sort_by_key(|(lowest, of_reader)| position(of_reader[0].reader) - lowest);
     let n = index.n_nodes();
-    let mut search = Backwards { met: vec![0; n], next: vec![0; n], queue: VecDeque::new(), n_met: 0 };
+    let mut search = Backwards { mark: 0, met: vec![0; n], next: vec![0; n], queue: VecDeque::new(), n_met: 0 };
     let mut wrong = Vec::new();
     for (lowest, of_reader) in by_reader {
         if search.n_met > PATIENCE * n {
             break;
         }
         control.check()?;
-        search.run(index, &versions, of_reader, |v| position(v) >= lowest, &is_known);
-        wrong.extend(of_reader.iter().map(|&Missed { reader, newer, older }| {
-            debug_assert_eq!(search.met[newer as usize], reader + 1);
-            Wrong { reader, older, newer, path: search.path(newer, reader) }
+        search.run(index, &versions, respected, of_reader, |v| position(v) >= lowest, &is_known);
+        wrong.extend(of_reader.iter().map(|&Missed { reader, newer, older, .. }| {
+            debug_assert_eq!(search.met[newer as usize], search.mark);
+            let mut path = search.path(newer, reader);
+            if respected == Respected::OfUpdates && !path.iter().all(|&step| is_known(step)) {
+                path = vec![(newer, reader)];
+            }
+            Wrong { reader, older, newer, path }
         }));
     }
     Ok(wrong)
@@ -83,12 +83,14 @@ impl Backwards {
         &mut self,
         index: &Index,
         versions: &Versions,
+        respected: Respected,
         missed: &[Missed],
         inside: impl Fn(Node) -> bool,
         is_known: &impl Fn(Step) -> bool,
     ) {
-        let reader = missed[0].reader;
-        let (mark, mut left) = (reader + 1, missed.len());
+        let Missed { reader, read, .. } = missed[0];
+        self.mark += 1;
+        let (mark, mut left) = (self.mark, missed.len());
         self.queue.clear();
         self.queue.push_back((reader, reader));
         while let Some((v, next)) = self.queue.pop_front() {
@@ -101,17 +103,22 @@ impl Backwards {
             if left == 0 {
                 return;
             }
-            for u in certain(index, v).filter(|&u| inside(u)) {
-                if self.met[u as usize] != mark {
-                    self.queue.push_front((u, v));
-                }
+            if v == reader && respected == Respected::SoFar {
+                self.enqueue(versions.so_far(index, reader, read as usize).filter(|&u| inside(u)), v, is_known);
+                continue;
             }
-            for u in versions.overwritten(index, v).filter(|&u| inside(u)) {
-                if self.met[u as usize] != mark {
-                    match is_known((u, v)) {
-                        true => self.queue.push_front((u, v)),
-                        false => self.queue.push_back((u, v)),
-                    }
+            self.enqueue(certain(index, v).filter(|&u| inside(u)), v, &|_| true);
+            self.enqueue(versions.overwritten(index, v).filter(|&u| inside(u)), v, is_known);
+        }
+    }
+
+    /// Those from which an edge of D leads to `v`, known ones to be met first.
+    fn enqueue(&mut self, before: impl Iterator<Item = Node>, v: Node, is_known: &impl Fn(Step) -> bool) {
+        for u in before {
+            if self.met[u as usize] != self.mark {
+                match is_known((u, v)) {
+                    true => self.queue.push_front((u, v)),
+                    false => self.queue.push_back((u, v)),
                 }
             }
         }

@@ -12,6 +12,7 @@
 //! sessions; what takes fewer rows is used.
 
 use super::versions::{Missed, Versions, certain};
+use crate::checkers::Respected;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use std::ops::Range;
@@ -31,6 +32,8 @@ pub(super) struct Ordered<'a, P> {
     pub(super) versions: &'a Versions,
     pub(super) order: &'a [Node],
     pub(super) position: P,
+    /// What readers depend on at the moment of a read.
+    pub(super) respected: Respected,
     pub(super) control: &'a Control,
 }
 
@@ -90,10 +93,9 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
             },
         )?;
         let of_writers = group.chunk_by(|a, b| a.newer == b.newer).enumerate();
-        let bits = of_writers.flat_map(|(bit, missed)| missed.iter().map(move |missed| (bit, missed.reader)));
-        for (wrong, (bit, reader)) in wrong.iter_mut().zip(bits) {
-            let row = &rows[(self.position)(reader) as usize - places.start];
-            *wrong = row[bit / 64] >> (bit % 64) & 1 == 1;
+        let bits = of_writers.flat_map(|(bit, missed)| missed.iter().map(move |missed| (bit, missed)));
+        for (wrong, (bit, missed)) in wrong.iter_mut().zip(bits) {
+            *wrong = self.any_row(&rows, places.start, missed, |row| row[bit / 64] >> (bit % 64) & 1 == 1);
         }
         Ok(())
     }
@@ -108,11 +110,25 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
                 }
             })?;
             for (wrong, missed) in wrong.iter_mut().zip(missed) {
-                let row = &rows[(self.position)(missed.reader) as usize];
-                *wrong |= entry(missed.newer).is_some_and(|entry| self.index.position(missed.newer) < row[entry]);
+                if let Some(entry) = entry(missed.newer) {
+                    let least = self.index.position(missed.newer);
+                    *wrong |= self.any_row(&rows, 0, missed, |row| least < row[entry]);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether a row of what the reader depends on at the moment of its read is as asked; `rows` begin at the place `first`.
+    fn any_row<R>(&self, rows: &[R], first: usize, missed: &Missed, is: impl Fn(&R) -> bool) -> bool {
+        let row = |v: Node| rows.get(((self.position)(v) as usize).checked_sub(first)?);
+        match self.respected {
+            Respected::SoFar => {
+                let sources = self.versions.so_far(self.index, missed.reader, missed.read as usize);
+                sources.filter_map(row).any(is)
+            }
+            _ => row(missed.reader).is_some_and(is),
+        }
     }
 
     /// The rows of the transactions at some places, as far as what they depend on is at these places, too. `mark` adds

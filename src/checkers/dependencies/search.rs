@@ -1,7 +1,9 @@
 //! Choosing the order of writers where the reads leave it open.
 
 use super::DependencyDecision;
-use super::order::{Step, Wrong, wrong_reads};
+use super::order::wrong_reads;
+use super::versions::{Step, Wrong};
+use crate::checkers::Respected;
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::{Index, NONE, Node};
 use crate::sat::{Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem};
@@ -19,6 +21,9 @@ struct Fact {
 /// The state of a decision.
 pub(super) struct Search<'a> {
     index: &'a Index,
+    respected: Respected,
+    /// Whether a transaction depends directly on what ended before it began.
+    in_time: bool,
     order: DynamicOrder,
     /// Edges of D that the history shows, with the reader of the list that shows them.
     listed: FxHashMap<Step, Node>,
@@ -35,7 +40,7 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// `order` is a topological order of what the history shows of D. O(n + reads).
-    pub(super) fn new(index: &'a Index, order: Vec<Node>) -> Search<'a> {
+    pub(super) fn new(index: &'a Index, (respected, in_time): (Respected, bool), order: Vec<Node>) -> Search<'a> {
         let listed: FxHashMap<Step, Node> =
             index.listed().iter().map(|pair| ((pair.older, pair.newer), pair.reader)).collect();
         let nodes = 0..index.n_nodes() as Node;
@@ -45,6 +50,8 @@ impl<'a> Search<'a> {
         let fixed: Vec<Step> = successors.chain(sources.iter().copied()).chain(listed.keys().copied()).collect();
         Search {
             index,
+            respected,
+            in_time,
             order: DynamicOrder::new(order, fixed.iter().copied()),
             listed,
             sources,
@@ -61,7 +68,14 @@ impl<'a> Search<'a> {
             control.check()?;
             let found = control.timed(Stage::Saturate, || {
                 let (order, position) = (self.order.order(), |t| self.order.position(t));
-                wrong_reads(self.index, order, position, |step| self.is_known(step), control)
+                wrong_reads(
+                    self.index,
+                    (self.respected, self.in_time),
+                    order,
+                    position,
+                    |step| self.is_known(step),
+                    control,
+                )
             })?;
             if found.is_empty() {
                 return Ok(DependencyDecision::Satisfied(self.order.order().to_vec()));
@@ -85,7 +99,9 @@ impl<'a> Search<'a> {
 
     /// Whether an edge of D holds whatever the order of the other versions.
     fn is_known(&self, (from, to): Step) -> bool {
-        self.is_of_session((from, to)) || self.is_forced((from, to))
+        self.is_of_session((from, to))
+            || self.is_forced((from, to))
+            || self.in_time && self.index.ended_before(from, to)
     }
 
     fn is_of_session(&self, (from, to): Step) -> bool {

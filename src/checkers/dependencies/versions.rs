@@ -1,6 +1,8 @@
 //! The order of the versions that an order of transactions gives, and the edges of D that follow from it.
 
+use crate::checkers::Respected;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use std::cmp::Reverse;
 
 /// The versions of each key in the order of their writers.
 pub(super) struct Versions {
@@ -20,6 +22,24 @@ pub(super) struct Missed {
     pub(super) newer: Node,
     /// The writer of the version that was read; [`NONE`] for ⊥.
     pub(super) older: u32,
+    /// The read, a place in the index.
+    pub(super) read: u32,
+}
+
+/// An edge of D on a path.
+pub(super) type Step = (Node, Node);
+
+/// A read that misses a version which its transaction depends on.
+#[derive(Clone, Debug)]
+pub(super) struct Wrong {
+    /// The reader.
+    pub(super) reader: Node,
+    /// The writer of the version it read; [`NONE`](crate::relations::NONE) for ⊥.
+    pub(super) older: u32,
+    /// The writer of the next version.
+    pub(super) newer: Node,
+    /// A path of D from that writer to the reader, with few guesses.
+    pub(super) path: Vec<Step>,
 }
 
 impl Versions {
@@ -41,23 +61,50 @@ impl Versions {
         versions
     }
 
-    /// The reads that miss the next version, ascending, one of each reader and next writer. O(reads log).
-    pub(super) fn missed(&self, index: &Index, position: impl Fn(Node) -> u32) -> Vec<Missed> {
+    /// The reads that miss the next version, one of each reader and next writer: where reads so far count, the last one. For
+    /// updates only those of keys that the reader writes. O(reads log).
+    pub(super) fn missed(&self, index: &Index, respected: Respected, position: impl Fn(Node) -> u32) -> Vec<Missed> {
         let mut missed = Vec::new();
         for reader in 0..index.n_nodes() as Node {
             for read in index.reads_of(reader) {
-                let newer = match index.read_slot[read] {
-                    INITIAL_SLOT => self.first[index.read_key[read] as usize],
-                    slot => self.after[slot as usize],
-                };
-                if newer != NONE && newer != reader && position(newer) < position(reader) {
-                    missed.push(Missed { reader, newer, older: index.writer_of_read(read) });
+                let newer = self.next(index, read);
+                let counts =
+                    || respected != Respected::OfUpdates || index.slot_of(reader, index.read_key[read]).is_some();
+                if newer != NONE && newer != reader && position(newer) < position(reader) && counts() {
+                    missed.push(Missed { reader, newer, older: index.writer_of_read(read), read: read as u32 });
                 }
             }
         }
-        missed.sort_unstable();
+        match respected {
+            Respected::SoFar => missed.sort_unstable_by_key(|m| (m.reader, m.newer, Reverse(m.read))),
+            _ => missed.sort_unstable(),
+        }
         missed.dedup_by_key(|missed| (missed.reader, missed.newer));
         missed
+    }
+
+    /// The writer of the version after the one that a read returned; [`NONE`] if there is none.
+    pub(super) fn next(&self, index: &Index, read: usize) -> u32 {
+        match index.read_slot[read] {
+            INITIAL_SLOT => self.first[index.read_key[read] as usize],
+            slot => self.after[slot as usize],
+        }
+    }
+
+    /// The writer of the version after that of `writer`, of the same key; [`NONE`] if there is none.
+    pub(super) fn after(&self, index: &Index, writer: Node, key: u32) -> u32 {
+        index.slot_of(writer, key).map_or(NONE, |slot| self.after[slot as usize])
+    }
+
+    /// The transaction before a reader in its session, those that its reads up to this one return versions of, and those
+    /// whose versions it had overwritten for good by then.
+    pub(super) fn so_far<'a>(&'a self, index: &'a Index, reader: Node, read: usize) -> impl Iterator<Item = Node> + 'a {
+        let own =
+            move |write: &usize| index.slot_operation[index.write_slot[*write] as usize] < index.read_operation[read];
+        let writes = index.writes_of(reader).filter(own).map(|write| self.before[index.write_slot[write] as usize]);
+        let sources = index.read_writer[index.reads_of(reader).start..=read].iter().copied();
+        let before = (index.position(reader) > 0).then(|| reader - 1);
+        before.into_iter().chain(sources).chain(writes).filter(move |&u| u != NONE && u != reader)
     }
 
     /// The writers of the versions that a transaction overwrites.

@@ -57,7 +57,7 @@ pub(super) fn refute(
     most_conflicts: usize,
     control: &Control,
 ) -> Result<Ruled, Interrupt> {
-    if facts.misses_once {
+    if facts.respected.is_some() {
         return Ok(Ruled::NotOut);
     }
     let pairs = open_pairs(facts, &case);

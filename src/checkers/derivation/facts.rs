@@ -1,10 +1,10 @@
 //! Edges between starts and commits, each with its premises.
 
-use crate::checkers::Level;
 use crate::checkers::strong::{Events, Vertex};
+use crate::checkers::{Level, Respected};
 use crate::graph::{Closure, Digraph};
 use crate::history::History;
-use crate::relations::{Axiom, Edge, Index, Listed, NONE, Node, Reason, Relation, Slot};
+use crate::relations::{Axiom, Clock, Edge, Index, Listed, NONE, Node, Reason, Relation, Slot};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -32,6 +32,11 @@ pub(super) enum Because {
 }
 
 impl Because {
+    /// Whether it says that one transaction was seen by another, or came before it.
+    pub(super) fn is_observed(&self) -> bool {
+        matches!(self, Because::SessionOrder | Because::RealTime | Because::Reads(_))
+    }
+
     pub(super) fn premises(&self) -> &[FactId] {
         match self {
             Because::SessionOrder | Because::RealTime | Because::Reads(_) | Because::Listed(_) | Because::Assumed => {
@@ -70,8 +75,14 @@ pub(super) struct Facts<'a> {
     pub(super) reads: Vec<ReadOf>,
     /// Pairs of versions that lists order.
     listed: Vec<Listed>,
-    /// Whether a cycle may have one anti-dependency only.
-    pub(super) misses_once: bool,
+    /// Whether a transaction is a row of nodes, one for each read.
+    pub(super) has_rows: bool,
+    /// Where anti-dependencies lead nowhere: the dependencies that reads must respect.
+    pub(super) respected: Option<Respected>,
+    /// How real time counts, where it does.
+    pub(super) clock: Option<Clock>,
+    /// Where the causal past counts only: what was observed, as a relation of transactions.
+    pub(super) observed: Closure,
 }
 
 /// The facts that hold in one case, as a graph.
@@ -79,6 +90,8 @@ pub(super) struct Facts<'a> {
 pub(super) struct Case {
     /// By vertex: where the facts that leave it lead.
     out: Vec<Vec<(Vertex, FactId)>>,
+    /// The same backwards, where the last step to a reader matters; else empty.
+    into: Vec<Vec<(Vertex, FactId)>>,
     pub(super) visible: Vec<FactId>,
     pub(super) closure: Closure,
     /// Where anti-dependencies lead nowhere: those that hold, by read and newer writer.
@@ -97,8 +110,18 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        let misses_once = level.is_of_dependencies();
-        Facts { index, events, all: Vec::new(), reads, listed: index.listed(), misses_once }
+        let respected = level.respected();
+        Facts {
+            index,
+            events,
+            all: Vec::new(),
+            reads,
+            listed: index.listed(),
+            has_rows: level.is_of_each_read(),
+            respected,
+            clock: level.clock(),
+            observed: Closure::new(&Digraph::new(0, std::iter::empty())),
+        }
     }
 
     /// Session order (every pair while that is few, else neighbours), write-read, and updates after what they read.
@@ -107,19 +130,30 @@ impl<'a> Facts<'a> {
         const LONG_SESSION: u32 = 64;
         let index = self.index;
         let mut case = Case::new(self.events, index.n_nodes());
+        if self.respected == Some(Respected::SoFar) {
+            case.into = vec![Vec::new(); self.events.n_events()];
+        }
         for a in 0..index.n_nodes() as Node {
             let end = index.session_begin[index.session[a as usize] as usize + 1];
-            let last = if end - index.session_begin[index.session[a as usize] as usize] > LONG_SESSION {
-                end.min(a + 2)
-            } else {
-                end
-            };
+            let is_long = end - index.session_begin[index.session[a as usize] as usize] > LONG_SESSION;
+            let last = if is_long && !self.counts_direct_steps() { end.min(a + 2) } else { end };
             for b in a + 1..last {
+                if !self.is_next(a, b) {
+                    continue;
+                }
                 self.add(&mut case, Fact { from: a, to: b, key: NONE, because: Because::SessionOrder });
             }
         }
         if self.events.in_real_time() {
-            for (from, to) in index.real_time_neighbours() {
+            let pairs = match self.clock {
+                Some(Clock::ByKey) => index.real_time_pairs_by_key(),
+                _ if self.counts_direct_steps() => index.real_time_pairs(),
+                _ => index.real_time_neighbours(),
+            };
+            for (from, to) in pairs {
+                if !self.is_next(from, to) {
+                    continue;
+                }
                 self.add(&mut case, Fact { from, to, key: NONE, because: Because::RealTime });
             }
         }
@@ -132,11 +166,38 @@ impl<'a> Facts<'a> {
                 continue;
             }
             let id = self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::Reads(read) });
-            if index.slot_of(t3, key).is_some() {
+            if self.orders_versions() && index.slot_of(t3, key).is_some() {
                 self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::ReadModifyWrite(id) });
             }
         }
+        if self.respected == Some(Respected::Seen(Axiom::Causal)) {
+            let observed = self.all.iter().filter(|fact| fact.because.is_observed()).map(|fact| (fact.from, fact.to));
+            self.observed = Closure::new(&Digraph::new(self.events.n_events(), observed));
+        }
         case
+    }
+
+    /// Whether versions are ordered by what was read and overwritten, not only by what was seen.
+    pub(super) fn orders_versions(&self) -> bool {
+        !matches!(self.respected, Some(Respected::Seen(_) | Respected::Nothing))
+    }
+
+    /// Whether a single step of real time counts for more than a path of them.
+    fn counts_direct_steps(&self) -> bool {
+        matches!(self.respected, Some(Respected::Direct | Respected::Seen(Axiom::ReadAtomic)))
+    }
+
+    /// Whether order between two nodes follows from nothing else: of rows, if they are neighbours in their row, or the last of
+    /// one row and the first of another.
+    fn is_next(&self, a: Node, b: Node) -> bool {
+        let of = |node: Node| self.index.transaction.get(node as usize);
+        if !self.has_rows {
+            return true;
+        }
+        match of(a) == of(b) {
+            true => b == a + 1,
+            false => of(a + 1) != of(a) && (b == 0 || of(b - 1) != of(b)),
+        }
     }
 
     pub(super) fn add(&mut self, case: &mut Case, fact: Fact) -> FactId {
@@ -144,9 +205,12 @@ impl<'a> Facts<'a> {
         let (from, to) = self.span(&fact);
         case.visible.push(id);
         match fact.because {
-            Because::Overwrites(read, _) if self.misses_once => drop(case.missed.insert((read, fact.to), id)),
+            Because::Overwrites(read, _) if self.respected.is_some() => drop(case.missed.insert((read, fact.to), id)),
             _ => {
                 case.out[from as usize].push((to, id));
+                if let Some(into) = case.into.get_mut(to as usize) {
+                    into.push((from, id));
+                }
                 case.closure.add_edge(from, to);
             }
         }
@@ -158,6 +222,9 @@ impl<'a> Facts<'a> {
     pub(super) fn span(&self, fact: &Fact) -> (Vertex, Vertex) {
         let events = self.events;
         match fact.because {
+            Because::RealTime if self.clock == Some(Clock::OfCommits) => {
+                (events.commit(fact.from), events.commit(fact.to))
+            }
             Because::SessionOrder
             | Because::RealTime
             | Because::Reads(_)
@@ -175,8 +242,35 @@ impl<'a> Facts<'a> {
         &self.index.slot_node[self.index.slots_of(key)]
     }
 
+    /// The fact that says directly that the one of two writers is before the other; with a key, as writers of this key.
+    pub(super) fn orders(&self, case: &Case, (a, b): (Node, Node), key: u32) -> Option<FactId> {
+        let (from, to) = (self.events.commit(a), self.events.start(b));
+        let is_it = |&(at, id): &(Vertex, FactId)| {
+            let fact = &self.all[id as usize];
+            let of_versions = !matches!(fact.because, Because::SessionOrder | Because::RealTime | Because::Reads(_));
+            at == to && of_versions && (key == NONE || fact.key == key)
+        };
+        case.out[from as usize].iter().find(|step| is_it(step)).map(|(_, id)| *id)
+    }
+
+    /// The read at a place of the index.
+    pub(super) fn read(&self, read: usize) -> ReadOf {
+        self.reads[self.reads.partition_point(|of| of.read < read)]
+    }
+
     /// A path with the fewest facts, of those that hold in a case. The ends may be equal: then a cycle.
     pub(super) fn path(&self, case: &Case, from: Vertex, to: Vertex) -> Option<Vec<FactId>> {
+        self.path_by(case, from, to, |_| true)
+    }
+
+    /// The same by facts of some kind.
+    pub(super) fn path_by(
+        &self,
+        case: &Case,
+        from: Vertex,
+        to: Vertex,
+        counts: impl Fn(&Fact) -> bool,
+    ) -> Option<Vec<FactId>> {
         let mut reached: Vec<Option<(Vertex, Option<FactId>)>> = vec![None; case.out.len()];
         let mut queue = VecDeque::new();
         // The step from a start to its commit costs nothing, so both are reached in the same layer.
@@ -189,7 +283,7 @@ impl<'a> Facts<'a> {
         while reached[to as usize].is_none() {
             let v = queue.pop_front()?;
             for &(w, id) in &case.out[v as usize] {
-                if reached[w as usize].is_some() {
+                if reached[w as usize].is_some() || !counts(&self.all[id as usize]) {
                     continue;
                 }
                 reached[w as usize] = Some((v, Some(id)));
@@ -215,9 +309,9 @@ impl<'a> Facts<'a> {
     }
 
     /// The fact as an edge of an argument, given the positions of its premises there.
-    pub(super) fn edge(&self, history: &History, fact: &Fact, place: impl Fn(FactId) -> usize) -> Edge {
+    pub(super) fn edge(&self, history: &History, fact: &Fact, place: impl Fn(FactId) -> Option<usize>) -> Edge {
         let index = self.index;
-        let places = |path: &[FactId]| path.iter().map(|&id| place(id)).collect::<Vec<usize>>();
+        let places = |path: &[FactId]| path.iter().filter_map(|&id| place(id)).collect::<Vec<usize>>();
         let (from, to) = (index.transaction[fact.from as usize], index.transaction[fact.to as usize]);
         let write = |node: Node| -> Option<Slot> { index.slot_of(node, fact.key) };
         let write_of = |node: Node| write(node).map(|slot| index.slot_operation[slot as usize]);
@@ -229,7 +323,10 @@ impl<'a> Facts<'a> {
             Because::Visible(read, path) => {
                 let t3 = self.reader_of(*read);
                 let reason = Reason::Visible {
-                    axiom: Axiom::CommitOrder,
+                    axiom: match self.respected {
+                        Some(Respected::Seen(axiom)) => axiom,
+                        _ => Axiom::CommitOrder,
+                    },
                     reader: index.transaction[t3 as usize],
                     read: index.read_operation[*read],
                     seen: places(path),
@@ -249,7 +346,9 @@ impl<'a> Facts<'a> {
                 };
             }
             Because::Conflict(path) => (Relation::WriteWrite, Reason::Conflict { order: places(path) }),
-            Because::ReadModifyWrite(read) => (Relation::WriteWrite, Reason::ReadModifyWrite { read: place(*read) }),
+            Because::ReadModifyWrite(read) => {
+                (Relation::WriteWrite, Reason::ReadModifyWrite { read: place(*read).unwrap_or_default() })
+            }
             Because::Assumed => (Relation::WriteWrite, Reason::Assumed),
         };
         Edge {
@@ -263,12 +362,28 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether a fact orders two reads of one transaction, of which an argument says nothing.
+    pub(super) fn is_inside(&self, id: FactId) -> bool {
+        let Fact { from, to, .. } = self.all[id as usize];
+        self.index.transaction[from as usize] == self.index.transaction[to as usize]
+    }
+
     pub(super) fn reader_of(&self, read: usize) -> Node {
         (self.index.read_begin.partition_point(|&begin| begin as usize <= read) - 1) as Node
     }
 }
 
 impl Case {
+    /// Where the facts that leave a vertex lead.
+    pub(super) fn out(&self, vertex: Vertex) -> &[(Vertex, FactId)] {
+        &self.out[vertex as usize]
+    }
+
+    /// Where the facts that enter a vertex come from, if the last step to a reader matters.
+    pub(super) fn into(&self, vertex: Vertex) -> &[(Vertex, FactId)] {
+        &self.into[vertex as usize]
+    }
+
     /// Whether it is known that a read missed a version, where that leads nowhere.
     pub(super) fn misses(&self, read: usize, newer: Node) -> bool {
         self.missed.contains_key(&(read, newer))
@@ -282,6 +397,7 @@ impl Case {
     fn new(events: Events, n_nodes: usize) -> Case {
         let inside = (0..n_nodes as Node).filter(|_| events.split()).map(|t| (events.start(t), events.commit(t)));
         let closure = Closure::new(&Digraph::new(events.n_events(), inside));
-        Case { out: vec![Vec::new(); events.n_events()], visible: Vec::new(), closure, missed: FxHashMap::default() }
+        let out = vec![Vec::new(); events.n_events()];
+        Case { out, into: Vec::new(), visible: Vec::new(), closure, missed: FxHashMap::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! A readable proof that a small history violates PSI, PC, SI or SER.
+//! A readable proof that a small history violates a level of dependencies, PC, SI or SER.
 //!
 //! The engine in [`strong`](super::strong) is fast; this one explains. It draws every consequence of the reads, round
 //! by round, and keeps for each inferred edge the path it rests on; if a cycle occurs, the one with the shortest
@@ -6,8 +6,8 @@
 //! both assumptions must be contradicted. If that takes too many cases, all open orders are left to a solver, and what
 //! it learns is written down step by step: less readable, but just as easy to check.
 //!
-//! At PSI an anti-dependency leads nowhere: it closes a cycle with what leads from its end to its start, and no cycle has
-//! two. There the reads and cases must suffice, since the solver knows acyclic graphs only.
+//! At the levels of dependencies (PSI, MV, UA, CS) an anti-dependency leads nowhere: it closes a cycle with what leads from its
+//! end to its start, as far as the level respects that (`sight`), and no cycle has two. There the reads and cases must suffice, since the solver knows acyclic graphs only.
 //!
 //! Meant for counterexamples: up to a few hundred transactions, a few thousand with a log. It does not decide levels:
 //! it may fail to find a proof of a violation, and it never finds one for a satisfied level.
@@ -15,6 +15,7 @@
 mod clauses;
 mod facts;
 mod saturate;
+mod sight;
 mod split;
 
 use super::{Level, Proof};
@@ -54,7 +55,7 @@ impl Default for Limits {
     }
 }
 
-/// Proves that the history violates PSI, PC, SI or SER (any other level is treated as SER): the edges of the argument,
+/// Proves that the history violates PSI, MV, UA, CS, PC, SI or SER (any other level is treated as SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
 /// or no proof was found within the limits.
 ///
@@ -71,6 +72,8 @@ pub fn prove(
     if index.n_nodes() > limits.nodes {
         return Ok(None);
     }
+    let by_read = level.is_of_each_read().then(|| index.by_read());
+    let index = by_read.as_ref().unwrap_or(index);
     let mut facts = Facts::new(index, level);
     // The reachability relation, twice while cases are examined.
     control.needs(facts.events.n_events().pow(2) / 4)?;
@@ -100,7 +103,7 @@ pub fn prove(
 fn log_written_out(history: &History, facts: &Facts<'_>, log: &Log) -> (Vec<Edge>, Proof) {
     let (edges, place) = edges_of(history, facts, log.lemmas.iter().chain(&log.clauses).flatten().copied());
     let placed = |lists: &[Vec<FactId>]| -> Vec<Vec<usize>> {
-        lists.iter().map(|list| list.iter().map(|id| place[id]).collect()).collect()
+        lists.iter().map(|list| list.iter().filter_map(|id| place.get(id).copied()).collect()).collect()
     };
     (edges, Proof::Clauses { lemmas: placed(&log.lemmas), clauses: placed(&log.clauses) })
 }
@@ -119,9 +122,12 @@ fn edges_of(
 ) -> (Vec<Edge>, BTreeMap<FactId, usize>) {
     let mut place: BTreeMap<FactId, usize> = BTreeMap::new();
     let mut edges = Vec::new();
-    for id in needed(facts, roots) {
-        place.insert(id, edges.len());
-        edges.push(facts.edge(history, &facts.all[id as usize], |premise| place[&premise]));
+    for id in needed(facts, roots).into_iter().filter(|&id| !facts.is_inside(id)) {
+        let edge = facts.edge(history, &facts.all[id as usize], |premise| place.get(&premise).copied());
+        // Several nodes of one transaction may say the same.
+        let known = edges.iter().position(|other| facts.has_rows && *other == edge);
+        place.insert(id, known.unwrap_or(edges.len()));
+        edges.extend(Some(edge).filter(|_| known.is_none()));
     }
     (edges, place)
 }
@@ -129,7 +135,7 @@ fn edges_of(
 /// Recursion is bounded by the depth of the tree, see [`split`].
 fn proof(facts: &Facts<'_>, tree: &Tree, place: &BTreeMap<FactId, usize>) -> Proof {
     match tree {
-        Tree::Cycle(cycle) => Proof::Cycle(cycle.iter().map(|id| place[id]).collect()),
+        Tree::Cycle(cycle) => Proof::Cycle(cycle.iter().filter_map(|id| place.get(id).copied()).collect()),
         Tree::Split { first, second } => {
             let key = facts.all[first.0 as usize].key;
             debug_assert!(key != NONE && facts.all[first.0 as usize].because == Because::Assumed);

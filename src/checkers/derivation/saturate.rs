@@ -1,6 +1,8 @@
 //! All consequences of the facts of one case, round by round, so that every fact has a short derivation.
 
 use super::facts::{Because, Case, Fact, FactId, Facts, ReadOf};
+use super::sight::{sees, sight};
+use crate::checkers::Respected;
 use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
 use std::collections::BTreeSet;
@@ -59,9 +61,9 @@ pub(super) fn saturate(
 }
 
 fn is_cyclic(facts: &Facts<'_>, case: &Case) -> bool {
-    let is_missed_yet_seen = |id: FactId| {
-        let (reader, newer) = facts.span(&facts.all[id as usize]);
-        case.closure.reaches(newer, reader)
+    let is_missed_yet_seen = |id: FactId| match &facts.all[id as usize] {
+        &Fact { to, because: Because::Overwrites(read, _), .. } => sees(facts, case, to, &facts.read(read)),
+        _ => false,
     };
     (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v)) || case.missed().any(is_missed_yet_seen)
 }
@@ -83,19 +85,21 @@ fn consequences(
         }
         for &t2 in writers.iter().filter(|&&t2| t2 != t1 && t2 != t3) {
             // t3 reads the key from t1, and t2 writes it too.
+            let read_of = ReadOf { read, t3, t1, key };
             if t1 != NONE
-                && case.closure.reaches(events.commit(t2), events.start(t3))
+                && sees(facts, case, t2, &read_of)
                 && !case.closure.reaches(events.commit(t2), events.after_writer(t1))
                 // The anti-dependency then says the same in a simpler way.
-                && !(facts.misses_once && case.closure.reaches(events.commit(t1), events.commit(t2)))
-                && let Some(path) = facts.path(case, events.commit(t2), events.start(t3))
+                && !(facts.respected.is_some() && case.closure.reaches(events.commit(t1), events.commit(t2)))
+                && let Some(path) = sight(facts, case, t2, &read_of)
             {
                 new.push(Fact { from: t2, to: t1, key, because: Because::Visible(read, path) });
             }
-            new.extend(overwrites(facts, case, ReadOf { read, t3, t1, key }, t2));
+            new.extend(overwrites(facts, case, read_of, t2));
         }
     }
-    if events.forbids_conflicts() {
+    let by_dependencies = [Respected::OfUpdates, Respected::SoFar, Respected::Direct];
+    if events.forbids_conflicts() || facts.respected.is_some_and(|respected| by_dependencies.contains(&respected)) {
         conflicts(facts, case, effort, &mut new);
     }
     Ok(new)
@@ -135,7 +139,7 @@ fn version_order(facts: &Facts<'_>, case: &Case, t1: Node, t2: Node, key: u32) -
 }
 
 /// First committer wins: of two writers of a key, the one that starts before the other commits also commits before the
-/// other starts.
+/// other starts. Where it matters whether a dependency is direct, the later of two writers depends on the earlier one.
 fn conflicts(facts: &Facts<'_>, case: &Case, effort: &mut Effort, new: &mut Vec<Fact>) {
     let events = facts.events;
     let mut seen = BTreeSet::new();
@@ -144,11 +148,17 @@ fn conflicts(facts: &Facts<'_>, case: &Case, effort: &mut Effort, new: &mut Vec<
         if !effort.spend(writers.len() * writers.len()) {
             return;
         }
+        // Over another key a dependency may be too late for a read, or none of an update.
+        let by_key = match facts.respected {
+            None | Some(Respected::Direct) => NONE,
+            _ => key,
+        };
+        let is_new = |a, b| facts.respected.is_some() && facts.orders(case, (a, b), by_key).is_none();
         for (&a, &b) in writers.iter().flat_map(|a| writers.iter().map(move |b| (a, b))) {
             if a != b
                 && case.closure.reaches(events.start(a), events.commit(b))
-                && !case.closure.reaches(events.commit(a), events.start(b))
-                && seen.insert((a, b))
+                && (is_new(a, b) || !case.closure.reaches(events.commit(a), events.start(b)))
+                && seen.insert((a, b, by_key))
                 && let Some(path) = facts.path(case, events.start(a), events.commit(b))
             {
                 new.push(Fact { from: a, to: b, key, because: Because::Conflict(path) });
@@ -164,8 +174,17 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
     let mut best: Option<((usize, usize), Vec<FactId>)> = None;
     let mut tries = 0;
     for &id in case.visible.iter().rev() {
-        let (from, to) = facts.span(&facts.all[id as usize]);
-        if !case.closure.reaches_or_is(to, from) {
+        let fact = &facts.all[id as usize];
+        let (from, to) = facts.span(fact);
+        let missed = match fact.because {
+            Because::Overwrites(read, _) if facts.respected.is_some() => Some(facts.read(read)),
+            _ => None,
+        };
+        let closes = match &missed {
+            Some(read) => sees(facts, case, fact.to, read),
+            None => case.closure.reaches_or_is(to, from),
+        };
+        if !closes {
             continue;
         }
         tries += 1;
@@ -174,10 +193,13 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
         }
         control.check()?;
         let mut cycle = vec![id];
-        if from != to {
-            let Some(path) = facts.path(case, to, from) else { continue };
-            cycle.extend(path);
-        }
+        let back = match &missed {
+            Some(read) => sight(facts, case, fact.to, read),
+            None if from == to => Some(Vec::new()),
+            None => facts.path(case, to, from),
+        };
+        let Some(back) = back else { continue };
+        cycle.extend(back);
         let size = (needed(facts, cycle.iter().copied()).len(), cycle.len());
         if best.as_ref().is_none_or(|(smallest, _)| size < *smallest) {
             best = Some((size, cycle));

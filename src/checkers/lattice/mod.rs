@@ -134,6 +134,11 @@ impl LatticeLevel {
             // Cut isolation and linearizability say themselves what counts.
             [_] if self.order != Order::Plain => String::new(),
             [_] if self.base.code == "CI" => String::new(),
+            // They say nothing of what is seen, only of one order.
+            _ if self.order == Order::RealTime && matches!(self.base.code, "PL1" | "PL2" | "RC" | "CS") => {
+                " The order of transactions agrees with real time and with sessions; stale reads are allowed."
+                    .to_owned()
+            }
             _ => format!(" {}.", upper(self.order.adds())),
         };
         format!("{}.{order}", upper(self.base.promise))

@@ -32,7 +32,8 @@ pub(in crate::checkers) struct Events {
 impl Events {
     /// Of `n_nodes` transactions at PC, SI or SER.
     pub(in crate::checkers) fn new(level: Level, n_nodes: usize) -> Events {
-        let (split, in_real_time) = (level.has_snapshots(), level.or_serial().counts_real_time());
+        let split = level.has_snapshots() || level.is_of_each_read();
+        let in_real_time = level.or_serial().counts_real_time();
         Events { forbids_conflicts: level.forbids_conflicts(), split, in_real_time, n_nodes: n_nodes as u32 }
     }
 

@@ -1,16 +1,20 @@
 //! Names of cycles.
 
-use crate::checkers::{Level, Pattern, Proof};
+use crate::checkers::{Level, Pattern, Proof, Respected};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let parallel = weakest.is_of_dependencies();
-    let general = match weakest {
+    let respected = weakest.respected();
+    let general = match respected {
         _ if weakest.counts_real_time() => Pattern::RealTimeCycle,
         _ if weakest.is_serial() => Pattern::SERCycle,
-        _ if parallel => Pattern::PSICycle,
-        _ => Pattern::SICycle,
+        _ if weakest.is_of_each_read() => Pattern::MSRCycle,
+        Some(Respected::OfUpdates) => Pattern::CSCycle,
+        Some(Respected::SoFar) => Pattern::MVCycle,
+        Some(Respected::Direct) => Pattern::UACycle,
+        Some(Respected::All) => Pattern::PSICycle,
+        Some(Respected::Seen(_) | Respected::Nothing) | None => Pattern::SICycle,
     };
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let is_named = |pattern: Pattern| match pattern {
@@ -19,7 +23,7 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let is_of = |named: Pattern| named.row().level == weakest || parallel && named == Pattern::LostUpdate;
+    let is_of = |named: Pattern| named.row().level == weakest || respected.is_some() && named == Pattern::LostUpdate;
     let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];

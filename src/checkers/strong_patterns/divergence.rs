@@ -120,8 +120,9 @@ fn pairs(n: usize) -> u64 {
     n as u64 * (n as u64 - 1) / 2
 }
 
-/// t2 and t3 each miss the other's version. At PSI one of two writers of a key sees the other, and at SI two writers of a key may not overlap, so t3, which starts before t2
-/// commits, would have to come before t2, which it does not observe either.
+/// t2 and t3 each miss the other's version. At CS, UA and PSI one of two writers of a key sees the other, and at SI two writers
+/// of a key may not overlap, so t3, which starts before t2 commits, would have to come before t2, which it does not observe
+/// either.
 fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, second: Update) -> Violation {
     let mut argument = Argument::new(history, index);
     let (t2, read2) = (first.2, first.3 as usize);
@@ -141,7 +142,7 @@ fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, s
     let violation = argument.violation(
         pattern,
         vec![other.id().to_owned(), "G-single".to_owned()],
-        LevelSet::upward(Level::ParallelSnapshotIsolation),
+        LevelSet::upward(Level::CursorStability),
         Some(key),
         &order,
         Proof::Cycle(vec![t2_misses_t3, t3_first]),

@@ -17,8 +17,8 @@
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
 //!   level the first few hundred cycles are examined.
-//! - PSICycle, if PSI is asked for: one proof for each of a few sets of transactions that violate PSI by themselves, unless
-//!   another pattern shows that PSI is violated.
+//! - CSCycle, MVCycle, MSRCycle, UACycle and PSICycle, if their levels are asked for: one proof for each of a few sets of transactions
+//!   that violate the level by themselves, unless another pattern shows that it is violated.
 //! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
 //! "First" is in the order of the index. [`instances`] should be given one in canonical order
@@ -33,10 +33,10 @@ mod divergence;
 mod long_forks;
 mod next_version;
 mod pairs;
-mod parallel;
+mod parts;
 
 pub(super) use cycles::of_core;
-pub(super) use parallel::of_part;
+pub(super) use parts::of_part;
 
 use super::place::Window;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
@@ -62,13 +62,12 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let parallel = levels.contains(Level::ParallelSnapshotIsolation);
-    let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
+    let Some((updates, ser)) = above_weak(levels) else { return Ok(Instances::default()) };
     let pairs = pairs::Pairs::new(history, index, control)?;
     let forks = long_forks::LongForks::new(&pairs);
     let mut listing = Listing { forks: Some(&forks), ..Listing::default() };
     let all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
-        if si || ser {
+        if updates {
             divergence::find(history, index, max_instances, listing, control)?;
         }
         if strong(levels).next().is_some() {
@@ -77,8 +76,10 @@ pub fn instances(
         if ser {
             pairs.write_skews(max_instances, listing);
         }
-        if parallel && !listing.shows(Level::ParallelSnapshotIsolation) {
-            parallel::find(history, index, max_instances, listing, control)?;
+        for level in by_parts(levels) {
+            if !listing.shows(level) {
+                parts::find(history, index, level, max_instances, listing, control)?;
+            }
         }
         for level in strong(levels) {
             cycles::find(history, index, level, max_instances, listing, control)?;
@@ -105,26 +106,12 @@ pub(super) fn first(
     levels: LevelSet,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
     let mut listing = Listing::default();
-    if si || ser {
-        divergence::find(history, index, 1, &mut listing, control)?;
-    }
-    if !strong(levels).all(|level| listing.shows(level)) {
-        let pairs = pairs::Pairs::new(history, index, control)?;
-        if ser {
-            pairs.write_skews(1, &mut listing);
+    named(history, index, levels, &mut listing, control)?;
+    for level in by_parts(levels) {
+        if !listing.shows(level) {
+            parts::find(history, index, level, 1, &mut listing, control)?;
         }
-        if !strong(levels).all(|level| listing.shows(level)) {
-            let forks = long_forks::LongForks::new(&pairs);
-            if let Some(lower) = forks.first(control)? {
-                forks.list(lower, 1, &mut listing);
-            }
-        }
-    }
-    let parallel = Level::ParallelSnapshotIsolation;
-    if levels.contains(parallel) && !listing.shows(parallel) {
-        parallel::find(history, index, 1, &mut listing, control)?;
     }
     for level in strong(levels) {
         if !listing.shows(level) {
@@ -138,18 +125,53 @@ pub(super) fn first(
     Ok(Instances { violations: found.violations, ..Instances::default() })
 }
 
-/// The strong levels among some, weakest first.
-fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
-    levels.iter().filter(|level| level.is_strong() && level.plain_of().is_none())
+/// Lists one instance of each named pattern, as long as some of the levels is not shown to be violated.
+fn named(
+    history: &History,
+    index: &Index,
+    levels: LevelSet,
+    listing: &mut Listing<'_>,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    let Some((updates, ser)) = above_weak(levels) else { return Ok(()) };
+    if updates {
+        divergence::find(history, index, 1, listing, control)?;
+    }
+    if strong(levels).all(|level| listing.shows(level)) {
+        return Ok(());
+    }
+    let pairs = pairs::Pairs::new(history, index, control)?;
+    if ser {
+        pairs.write_skews(1, listing);
+    }
+    if !strong(levels).all(|level| listing.shows(level)) {
+        let forks = long_forks::LongForks::new(&pairs);
+        if let Some(lower) = forks.first(control)? {
+            forks.list(lower, 1, listing);
+        }
+    }
+    Ok(())
 }
 
-/// If any level above TCC is included: whether one is at which no update is lost, and whether a serial one is.
-fn above_prefix(levels: LevelSet) -> Option<(bool, bool)> {
-    let parallel = levels.contains(Level::ParallelSnapshotIsolation);
-    (parallel || strong(levels).next().is_some()).then(|| {
-        let forbids_conflicts = parallel || strong(levels).any(Level::forbids_conflicts);
-        (forbids_conflicts, strong(levels).any(Level::is_serial))
-    })
+/// The strong levels among some, weakest first.
+fn strong(levels: LevelSet) -> impl Iterator<Item = Level> {
+    levels.iter().filter(|level| level.is_strong() && level.plain_of().is_none() && level.clock().is_none())
+}
+
+/// The levels among some whose violations are found in parts of the history and proved there, weakest first.
+fn by_parts(levels: LevelSet) -> impl Iterator<Item = Level> {
+    let is_one = |level: &Level| level.is_of_dependencies() || level.is_of_each_read() || level.clock().is_some();
+    // Some levels without sessions are the same ones where each transaction has a session of its own.
+    levels.iter().filter(move |level| is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself()))
+}
+
+/// If any of these or a strong level is included: whether one is at which no update is lost, and whether a serial
+/// one is.
+fn above_weak(levels: LevelSet) -> Option<(bool, bool)> {
+    let mut any = by_parts(levels).chain(strong(levels)).peekable();
+    any.peek()?;
+    let keeps_updates = any.any(|level| level.implies(Level::CursorStability));
+    Some((keeps_updates, strong(levels).any(Level::is_serial)))
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
@@ -244,11 +266,19 @@ impl Listing<'_> {
     /// Counts and lists a violation unless one with the same cycle is counted.
     fn add_new(&mut self, violation: Violation, group: u32) {
         let identity = Listing::identity(&violation);
-        // A cycle with a single anti-dependency is told of PSI, where that is the weakest level that it violates.
-        let is_parallel = identity.0 == Pattern::SICycle
+        // A cycle with a single anti-dependency is told of the weakest level of dependencies that it violates.
+        let by_parts = [Pattern::CSCycle, Pattern::MVCycle, Pattern::UACycle, Pattern::PSICycle];
+        let is_told = identity.0 == Pattern::SICycle
             && !violation.levels.contains(Level::PrefixConsistency)
-            && self.seen.contains(&(Pattern::PSICycle, identity.1.clone()));
-        if !is_parallel && !self.has(&identity) {
+            && by_parts.iter().any(|pattern| self.seen.contains(&(*pattern, identity.1.clone())));
+        if is_told {
+            return;
+        }
+        // Levels that do not imply each other may be violated by one argument.
+        let is_same = |known: &&mut Violation| known.edges == violation.edges && known.proof == violation.proof;
+        if let Some(known) = self.violations.iter_mut().find(is_same) {
+            known.levels = known.levels.union(violation.levels);
+        } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }

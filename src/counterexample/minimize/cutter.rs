@@ -38,10 +38,9 @@ pub(super) enum Wanted {
 impl Wanted {
     /// A general cycle may shrink to a named pattern; named patterns are kept.
     fn of(original: &Violation) -> Wanted {
-        let is_general = matches!(
-            original.id.pattern,
-            Pattern::PSICycle | Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle
-        );
+        let pattern = original.id.pattern;
+        let is_general = pattern.row().level.is_of_dependencies()
+            || matches!(pattern, Pattern::MSRCycle | Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
         match original.levels.weakest() {
             Some(weakest) if is_general => Wanted::NoWeaker(weakest),
             _ => Wanted::Pattern(original.id.pattern),
@@ -365,7 +364,7 @@ impl<'a> Cutter<'a> {
         let history = &found.history;
         let shares_session = history.sessions().any(|session| history.transactions_of(session).len() > 1);
         let Some(form) = self.level.plain_form().filter(|_| shares_session) else { return Vec::new() };
-        let plain = Level::EVERY.into_iter().filter(|level| level.plain_of().is_some());
+        let plain = Level::EVERY.into_iter().filter(|level| is_usual_plain(*level) || *level == form);
         let options = Options { levels: plain.collect(), max_instances: 0, counts: false, share: None };
         let findings = checkers::check(history, &options, &Control::new().with_time_limit(VERDICTS), &|_| {});
         let satisfied = findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
@@ -428,15 +427,25 @@ pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = Trans
 }
 
 /// The levels at which a history is judged that shows a violation of one: the usual ones, and of the others those that are
-/// violated, so that none is left out which was asked for and broken. What violates a plain level is judged at all plain ones.
+/// violated, so that none is left out which was asked for and broken. What violates a plain level is judged at
+/// plain ones.
 pub(super) fn levels_of(history: &History, violated: Level, violation: &Violation) -> Vec<Level> {
+    let is_broken = |level: Level| level == violated || violation.levels.contains(level);
     if violated.plain_of().is_some() {
-        return Level::EVERY.into_iter().filter(|level| level.plain_of().is_some() || level.is_of_reads()).collect();
+        let is_judged = |level: &Level| {
+            level.is_of_reads() || is_usual_plain(*level) || level.plain_of().is_some() && is_broken(*level)
+        };
+        return Level::EVERY.into_iter().filter(is_judged).collect();
     }
     let usual = Level::of(history);
-    let is_broken = |level: Level| level == violated || violation.levels.contains(level);
     let is_judged = |level: &Level| usual.contains(level) || !level.row().usual && is_broken(*level);
     Level::EVERY.into_iter().filter(is_judged).collect()
+}
+
+/// Whether a level is the plain form of a usual one, or of PSI.
+fn is_usual_plain(level: Level) -> bool {
+    let form = level.plain_of().filter(|form| *form != level);
+    form.is_some_and(|form| form.row().usual || form == Level::ParallelSnapshotIsolation)
 }
 
 /// Verdicts at these levels of a history that violates one.

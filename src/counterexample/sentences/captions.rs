@@ -14,7 +14,7 @@ impl Speaker<'_> {
         let words = self.words;
         match &self.violation.proof {
             Proof::Cycle(cycle) => {
-                format!("Each of these transactions would have to commit before the next: {}.", words.path(cycle))
+                format!("Each of these transactions would have to come before the next: {}.", words.path(cycle))
             }
             Proof::Split { first, .. } => match self.edge(first.0) {
                 Some(edge) => format!(

@@ -1,7 +1,7 @@
 //! What an edge says, in one sentence: what was observed, and what follows at the level that the argument is about.
 
 use super::words::Words;
-use crate::checkers::Level;
+use crate::checkers::{Level, Respected};
 use crate::counterexample::claim::is_in_its_list;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation};
@@ -54,6 +54,9 @@ impl Words<'_> {
                         let chain = self.in_time(seen, level);
                         format!("{from}, which {wrote}, committed before {name} started{chain}")
                     }
+                    Axiom::CommitOrder if level.is_of_each_read() => {
+                        format!("{from}, which {wrote}, had committed by then")
+                    }
                     Axiom::CommitOrder if level.is_of_dependencies() => {
                         format!("{name} depends on {from}, which {wrote}")
                     }
@@ -67,6 +70,12 @@ impl Words<'_> {
                 if edge.to.is_initial() {
                     return format!(
                         "{saw}, but {name} read {old}: {from}'s version would be older than the initial one"
+                    );
+                }
+                if level.respected() == Some(Respected::OfUpdates) {
+                    return format!(
+                        "{name} read {old} from {to} and overwrote it, so {from}'s version, which is older than {name}'s, is older \
+                         than that one, too"
                     );
                 }
                 let overlap = match moments(edge, level) {
@@ -101,6 +110,10 @@ impl Words<'_> {
             }
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
+                let misses = |e: &EdgeIndex| self.edges.get(*e).is_some_and(|e| e.relation == Relation::AntiDependency);
+                if level.is_of_dependencies() && !edge.because.premises().iter().any(misses) {
+                    return format!("{from} and {to} both wrote {key}, and {to} depends on {from}: so {}", order());
+                }
                 if level.is_of_dependencies() {
                     return format!(
                         "{from} and {to} both wrote {key}, so one of them depends on the other; {from} does not depend on \
@@ -244,7 +257,10 @@ impl Words<'_> {
     fn order(&self, edge: &Edge, level: Level) -> String {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
-            None if level.is_of_dependencies() && edge.relation == Relation::AntiDependency => {
+            None if level.is_of_each_read() && edge.relation == Relation::AntiDependency => {
+                format!("{} read before {} committed", self.transaction(edge.from), self.transaction(edge.to))
+            }
+            None if !level.is_serial() && edge.relation == Relation::AntiDependency => {
                 format!("{} missed {}'s version", self.transaction(edge.from), self.transaction(edge.to))
             }
             None if level.is_of_dependencies() && edge.relation == Relation::WriteWrite => {

@@ -2,7 +2,7 @@
 
 use super::headline::summary;
 use super::words::Words;
-use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
+use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation};
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
@@ -284,7 +284,10 @@ fn rests_on_program_order(violation: &Violation) -> bool {
         violation.id.pattern,
         Pattern::FutureRead | Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite | Pattern::IntermediateRead
     );
-    is_of_own_writes || violation.edges.iter().any(is_after_a_read)
+    let read_by_read = |level: Level| level.is_of_each_read() || level.respected() == Some(Respected::SoFar);
+    is_of_own_writes
+        || violation.edges.iter().any(is_after_a_read)
+        || violation.id.pattern.letter().is_none() && violation.levels.weakest().is_some_and(read_by_read)
 }
 
 /// Whether the argument may use which transaction of a session came first.
@@ -312,13 +315,18 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         true => "events, counted from 1, happened in the order in which the file has them".to_owned(),
         false => "the recorded times are those of one clock".to_owned(),
     });
+    let rests_on_sessions = rests_on_sessions(violation) && example.level.plain_of().is_none();
     let order = match example.level {
         _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
         Level::CutIsolation => "the order within a transaction counts, the order of lines across sessions does not",
-        _ if !is_timed && !rests_on_sessions(violation) && rests_on_program_order(violation) => {
+        _ if !is_timed && !rests_on_sessions && rests_on_program_order(violation) => {
             "the order within a transaction counts, the order of lines across sessions does not"
         }
-        _ if !is_timed && !rests_on_sessions(violation) => "the order of lines across transactions does not count",
+        _ if !is_timed && !rests_on_sessions => "the order of lines across transactions does not count",
+        _ if is_timed && example.level.plain_of().is_some() => "session order does not count",
+        _ if is_timed && rests_on_program_order(violation) => {
+            "the order within a transaction and within a session counts"
+        }
         _ if is_timed => "the order within a session counts",
         _ if rests_on_program_order(violation) => {
             "the order within a transaction and within a session counts, the order of lines across sessions does not"

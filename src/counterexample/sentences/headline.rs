@@ -128,6 +128,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
 /// The other transaction of a lost write of one reader, where all that is known is that both wrote the key and that
 /// each started before the other committed.
 fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<TransactionId> {
+    if is_of_dependencies(violation) {
+        return None;
+    }
     let cycle: Vec<&Edge> = violation.proof.cycle_edges().iter().filter_map(|e| violation.edges.get(*e)).collect();
     let ([one], [_, _]) = (readers, cycle.as_slice()) else { return None };
     let is_conflict = |edge: &&&Edge| matches!(edge.because, Reason::Conflict { .. }) && edge.to == *one;

@@ -15,7 +15,8 @@ pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolatio
         ),
         (true, false) => format!("One up-to-date copy of the data answers like that at {setting}."),
         (true, true) => {
-            "No order of these operations explains all reads by one up-to-date copy of the data.".to_owned()
+            "No order that respects sessions and recorded times explains all reads by one up-to-date copy of the data."
+                .to_owned()
         }
     }
 }

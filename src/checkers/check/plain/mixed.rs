@@ -31,7 +31,7 @@ pub(super) fn check(
     let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
         options.levels.iter().copied().partition(|level| level.plain_of().is_some());
     let forms = plain.iter().filter_map(|level| level.plain_of());
-    let not_asked: Vec<Level> = forms.filter(|level| !options.levels.contains(level)).collect();
+    let not_asked: Vec<Level> = forms.filter(|level| !with_sessions.contains(level)).collect();
     with_sessions.extend(&not_asked);
     let asked = Options { levels: with_sessions, ..options.clone() };
     let tell = |result: &LevelResult| {
@@ -40,9 +40,11 @@ pub(super) fn check(
         }
     };
     let mut findings = check_applicable(history, resolution, &asked, control, manner, &tell);
+    let forms = findings.levels.clone();
+    findings.levels.retain(|result| !not_asked.contains(&result.level));
     let mut open = Vec::new();
     for level in plain {
-        match level.plain_of().and_then(|level| findings.level(level)).cloned() {
+        match forms.iter().find(|form| Some(form.level) == level.plain_of()).cloned() {
             Some(known) if known.verdict == Verdict::Violated => open.push(level),
             known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
         }
@@ -83,10 +85,16 @@ pub(super) fn count(
 
 /// Adds what violates plain levels to what violates others, and leaves out what was not asked for.
 fn add_arguments(plain_arguments: &PlainArguments, options: &Options, control: &Control, findings: &mut Findings) {
+    // What was found with sessions says nothing of levels that are their own forms without.
+    for violation in &mut findings.violations {
+        violation.levels = violation.levels.iter().filter(|level| !level.is_form_of_itself()).collect();
+    }
     for violation in &plain_arguments.arguments {
         add_violation(plain_arguments, violation.clone(), options, control, findings);
     }
-    leave_out(&plain_arguments.not_asked, &options.levels, findings);
+    let not_asked: Vec<Level> =
+        plain_arguments.not_asked.iter().copied().filter(|level| !options.levels.contains(level)).collect();
+    leave_out(&not_asked, &options.levels, findings);
 }
 
 /// Leaves out levels that were decided only for the sake of plain ones. What violates them is listed like anything else that
@@ -204,8 +212,13 @@ fn add_violation(
     let mut is_told_alike = true;
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
-        let cycle =
-            plain_arguments.alone.as_ref().and_then(|alone| by_cycle(alone, &violation, control).ok().flatten());
+        let form = plain
+            .weakest()
+            .and_then(Level::plain_of)
+            .filter(|form| form.is_of_dependencies() || form.is_of_each_read());
+        let form = form.unwrap_or(Level::ParallelSnapshotIsolation);
+        let alone = plain_arguments.alone.as_ref();
+        let cycle = alone.and_then(|alone| by_cycle(alone, &violation, form, control).ok().flatten());
         match cycle.filter(|cycle| asked(cycle.levels) == plain) {
             Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,
@@ -216,7 +229,7 @@ fn add_violation(
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
     violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
     let is_named = |level: &Level| level.plain_of().unwrap_or(*level) == violation.id.pattern.row().level;
-    if violation.id.pattern == Pattern::PSICycle && !violation.levels.iter().any(|level| is_named(&level)) {
+    if violation.id.pattern.row().level.is_of_dependencies() && !violation.levels.iter().any(|level| is_named(&level)) {
         violation.id.pattern = Pattern::SICycle;
     }
     let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
@@ -245,7 +258,7 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
     };
     let Some(known) = listed.iter_mut().find(is_same) else { return false };
     let levels = known.levels.union(plain);
-    if row.shows == Shows::WrongRead {
+    if row.shows == Shows::WrongRead || known.edges == violation.edges && known.proof == violation.proof {
         known.levels = levels;
         return true;
     }
@@ -253,7 +266,7 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
     let shown: LevelSet = violation.levels.iter().flat_map(|level| LevelSet::upward(level).iter()).collect();
     if !known.levels.iter().all(|level| shown.contains(level)) {
         // Two reads of a key violate cut isolation by themselves, and with it all that these two arguments do not share.
-        return row.shows == Shows::Reads;
+        return row.shows == Shows::Reads && plain.iter().all(|level| level.implies(Level::CutIsolation));
     }
     *known = Violation {
         levels,
@@ -303,8 +316,13 @@ fn cycle_of(violation: &Violation) -> Option<BTreeSet<CycleEdge>> {
     (violation.id.pattern.row().shows == Shows::Order).then(|| cycle.iter().map(edge).collect())
 }
 
-/// The cycle of dependencies that the transactions of a violation close without sessions.
-fn by_cycle(alone: &History, violation: &Violation, control: &Control) -> Result<Option<Violation>, Interrupt> {
+/// The cycle that the transactions of a violation close at a level without sessions.
+fn by_cycle(
+    alone: &History,
+    violation: &Violation,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
     let resolution = resolve(alone, control)?;
     // Of equal lists the violation names one reader: the same one only in canonical order.
     let index =
@@ -312,5 +330,5 @@ fn by_cycle(alone: &History, violation: &Violation, control: &Control) -> Result
     let named = violation.transactions.iter().filter(|t| !t.is_initial());
     let mut nodes: Vec<Node> = named.map(|t| index.node[t.index()]).filter(|node| *node != NONE).collect();
     nodes.sort_unstable();
-    strong_patterns::of_part(alone, &index.part(&nodes), control)
+    strong_patterns::of_part(alone, &index.part(&nodes), level, control)
 }

@@ -7,14 +7,63 @@
 mod mixed;
 
 use super::{CheckMode, check_applicable, set_up};
-use crate::checkers::{Findings, Level, LevelResult, LevelSet, Options, Verdict};
+use crate::checkers::{Cause, Findings, Level, LevelResult, LevelSet, Options, Verdict, applicable, in_real_time};
 use crate::control::Control;
 use crate::history::History;
-use crate::relations::{Resolution, resolve, set_up_transactions};
+use crate::relations::{Index, Resolution, resolve, set_up_transactions};
 use std::sync::Arc;
 
-/// [`check_applicable`] where some of the levels are plain.
+/// [`check_applicable`] where some of the levels are plain. Where times contradict session order, those that need them are
+/// violated if the same levels without times are, and else undecided.
 pub(super) fn check(
+    history: &History,
+    resolution: Option<Arc<Resolution>>,
+    options: &Options,
+    control: &Control,
+    manner: CheckMode,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    let timed: Vec<Level> = options.levels.iter().copied().filter(|level| level.is_form_of_itself()).collect();
+    let cause = if timed.is_empty() { None } else { unusable_times(history, resolution.clone(), control) };
+    let Some(cause) = cause else { return decide(history, resolution, options, control, manner, observe) };
+    let mut levels: Vec<Level> = options.levels.iter().filter(|level| !timed.contains(level)).copied().collect();
+    let answers: Vec<(Level, Level)> =
+        timed.iter().filter_map(|&level| Some((level, applicable::without_times(level)?))).collect();
+    for (_, answer) in &answers {
+        if !levels.contains(answer) {
+            levels.push(*answer);
+        }
+    }
+    let asked = Options { levels, ..options.clone() };
+    let tell = |result: &LevelResult| {
+        if options.levels.contains(&result.level) {
+            observe(result)
+        }
+    };
+    let mut findings = decide(history, resolution, &asked, control, manner, &tell);
+    for (level, answer) in answers {
+        let Some(known) = findings.level(answer).cloned() else { continue };
+        let verdict = match known.verdict {
+            Verdict::Violated => Verdict::Violated,
+            _ => Verdict::Undecided(cause.clone()),
+        };
+        let result = LevelResult { level, verdict, sources: Vec::new(), ..known };
+        observe(&result);
+        findings.levels.push(result);
+    }
+    findings.levels.retain(|result| options.levels.contains(&result.level));
+    findings
+}
+
+/// Why times say nothing, if they contradict session order.
+fn unusable_times(history: &History, resolution: Option<Arc<Resolution>>, control: &Control) -> Option<Cause> {
+    let resolution = resolution.map_or_else(|| resolve(history, control).map(Arc::new), Ok).ok()?;
+    let index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control).ok()?;
+    in_real_time::unusable(history, &index)
+}
+
+/// [`check`] where times can be used.
+fn decide(
     history: &History,
     resolution: Option<Arc<Resolution>>,
     options: &Options,

@@ -1,10 +1,10 @@
-//! What violates parallel snapshot isolation and no named pattern shows.
+//! What violates a level of dependencies, or monotonic snapshot reads, and no named pattern shows.
 
 use super::Listing;
 use super::cycles::{reduce_by, told};
-use crate::checkers::dependencies::{DependencyDecision, decide_alone};
+use crate::checkers::decide;
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, Violation, derivation};
+use crate::checkers::{Level, LevelSet, Violation, derivation};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, Node};
@@ -12,23 +12,29 @@ use crate::relations::{Index, Node};
 /// Most cores that are looked at, each without the reads of those before.
 const MOST_CORES: usize = 16;
 
-/// Lists violations of PSI, from disjoint sets of transactions, where TCC holds. Each adds one to the count of its pattern.
+/// Lists violations of such a level, from disjoint sets of transactions, where the weak level below it holds. Each
+/// adds one to the count of its pattern.
 pub(super) fn find(
     history: &History,
     index: &Index,
+    level: Level,
     most: usize,
     listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
+    let is_weak = |level: &Level| level.is_weak() && level.plain_of().is_none();
+    let weak = LevelSet::downward([level]).iter().filter(is_weak).last();
+    if let Some(weak) = weak
+        && weak::decide(index, weak, control)? == WeakDecision::Violated
+    {
         return Ok(());
     }
     let mut rest: Vec<Node> = (0..index.n_nodes() as Node).collect();
     for _ in 0..most.clamp(1, MOST_CORES) {
-        let DependencyDecision::Violated { core } = decide_alone(&index.part(&rest), control)? else { break };
+        let Some(core) = decide::core(&index.part(&rest), level, control)? else { break };
         let core: Vec<Node> = core.iter().map(|&place| rest[place as usize]).collect();
-        let nodes = reduce(index, core, control)?;
-        if let Some(violation) = of_part(history, &index.part(&nodes), control)? {
+        let nodes = reduce_by(index, core, &mut |part| decide::core(part, level, control))?;
+        if let Some(violation) = of_part(history, &index.part(&nodes), level, control)? {
             let group = listing.new_group();
             listing.add_new(violation, group);
         }
@@ -37,27 +43,17 @@ pub(super) fn find(
     Ok(())
 }
 
-/// The violation of PSI that all transactions of a small index show.
+/// The violation of a level that all transactions of a small index show.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
 pub(in crate::checkers) fn of_part(
     history: &History,
     part: &Index,
+    level: Level,
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
-    let level = Level::ParallelSnapshotIsolation;
     let limits = derivation::Limits { case_steps: u64::MAX, ..derivation::Limits::default() };
     let proved = derivation::prove(history, part, level, limits, control)?;
     Ok(proved.map(|(edges, proof)| told((level, edges, proof))))
-}
-
-/// Removes transactions while the rest violates PSI.
-fn reduce(index: &Index, nodes: Vec<Node>, control: &Control) -> Result<Vec<Node>, Interrupt> {
-    reduce_by(index, nodes, &mut |part| {
-        Ok(match decide_alone(part, control)? {
-            DependencyDecision::Violated { core } => Some(core),
-            DependencyDecision::Satisfied(_) => None,
-        })
-    })
 }

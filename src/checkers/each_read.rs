@@ -1,0 +1,47 @@
+//! The engine for monotonic snapshot reads: prefix consistency of the index in which each read is a transaction of its own.
+
+use super::Level;
+use super::dependencies::DependencyDecision;
+use super::strong::{self, StrongDecision};
+use crate::control::{Control, Interrupt};
+use crate::relations::{Index, Node};
+
+/// Decides MSR, or R-MSR, of which the clock must not contradict session order. Costs what prefix consistency of as many
+/// transactions as there are reads costs.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
+pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<DependencyDecision, Interrupt> {
+    control.needs(index.read_key.len() * 64)?;
+    let split = index.by_read();
+    let of_snapshots = if level.counts_real_time() { Level::StrongPrefixConsistency } else { Level::PrefixConsistency };
+    let owner = owners(&split);
+    let is_last = |v: Node| owner.get(v as usize + 1) != Some(&owner[v as usize]);
+    let commits = |order: &mut dyn Iterator<Item = Node>| {
+        DependencyDecision::Satisfied(order.filter(|&v| is_last(v)).map(|v| owner[v as usize]).collect())
+    };
+    Ok(match strong::decide(&split, of_snapshots, control)? {
+        StrongDecision::SatisfiedInOrder(order) => commits(&mut order.into_iter()),
+        StrongDecision::SatisfiedByEvents(events) => {
+            commits(&mut events.into_iter().filter_map(|(v, is_commit)| is_commit.then_some(v)))
+        }
+        StrongDecision::Violated { core } => {
+            let mut core: Vec<Node> = core.into_iter().map(|v| owner[v as usize]).collect();
+            core.dedup();
+            DependencyDecision::Violated { core }
+        }
+    })
+}
+
+/// By node of an index by reads: the node of the index that it was made of.
+fn owners(split: &Index) -> Vec<Node> {
+    let mut owner = Vec::with_capacity(split.n_nodes());
+    let mut at = 0;
+    for (v, t) in split.transaction.iter().enumerate() {
+        if v > 0 && split.transaction[v - 1] != *t {
+            at += 1;
+        }
+        owner.push(at);
+    }
+    owner
+}
