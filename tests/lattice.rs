@@ -555,3 +555,28 @@ fn a_recorded_standby_satisfies_psi() {
         .collect();
     assert_eq!((findings.levels.len(), violated), (3, vec!["PC"]));
 }
+
+/// The histories by which the page on levels shows how some of them differ.
+#[test]
+fn the_examples_of_the_documentation_are_right() {
+    let page =
+        std::fs::read_to_string(common::repository("docs/levels.md")).expect("the page is part of the repository");
+    let rows = page.lines().filter(|line| line.starts_with("| `a: ["));
+    let mut n = 0;
+    for row in rows {
+        let [_, text, holds, fails, _] = row.split('|').collect::<Vec<&str>>()[..] else { panic!("{row}") };
+        let text: String = text.split('`').skip(1).step_by(2).map(|line| format!("{line}\n")).collect();
+        let of = |cell: &str| -> Vec<Level> {
+            cell.split(',').map(|code| Level::with_code(code.trim()).unwrap_or_else(|| panic!("{code}"))).collect()
+        };
+        let (holds, fails) = (of(holds), of(fails));
+        let findings = ask(&common::history(&text), &[holds.clone(), fails.clone()].concat());
+        let findings = findings.unwrap_or_else(|problem| panic!("{row}: {problem}"));
+        for result in &findings.levels {
+            let expected = if holds.contains(&result.level) { "satisfied" } else { "violated" };
+            assert_eq!(result.verdict.word(), expected, "{row}: {}", result.level);
+        }
+        n += 1;
+    }
+    assert_eq!(n, 5);
+}

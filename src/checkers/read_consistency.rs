@@ -358,7 +358,7 @@ impl Describe<'_> {
             (self.backward.as_mut(), place_in(index, node, first), place_in(index, node, second))
             && let Some(cycle) = backward.cycle(self.history, node, one, other, &mut edges)
         {
-            levels.insert(Level::ReadCommitted);
+            levels = levels.union(LevelSet::upward(Level::ReadCommitted));
             also.push("G-monotonic".to_owned());
             proof = Proof::Cycle(cycle);
             for end in edges.iter().flat_map(|edge| [edge.from, edge.to]) {
