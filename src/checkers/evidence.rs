@@ -16,7 +16,7 @@ const LARGEST_CORE: usize = 1 << 14;
 pub(super) fn collect_in_canonical_order(
     history: &History,
     resolution: &Resolution,
-    index: &Index,
+    index: Index,
     reads: Instances,
     Uncounted { sought, weak }: Uncounted,
     max_instances: usize,
@@ -25,7 +25,9 @@ pub(super) fn collect_in_canonical_order(
     if sought.violated.weakest().is_none() {
         return reads;
     }
-    let Ok(index) = index.canonical(history, control) else { return reads };
+    let Ok(canonical) = index.canonical(history, control) else { return reads };
+    drop(index);
+    let index = canonical;
     let again = match reads.counts.is_empty() {
         true => None,
         false => read_consistency::instances(history, resolution, &index, max_instances, control).ok(),

@@ -12,7 +12,7 @@ impl Run<'_> {
     /// and LIN.
     pub(super) fn list(
         &mut self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         decisions: &Decisions,
         by_choice: LevelSet,
         linear: linear::Evidence,
@@ -38,7 +38,7 @@ impl Run<'_> {
         // What was found must still be verified when the time for counting is over.
         let counting = self.control.leaving_time();
         let mut listing = Listing { history: self.history, max_instances: self.options.max_instances, sought };
-        let mut found = listing.list(&prepared, first, &counting);
+        let mut found = listing.list(&mut prepared, !linear.is_empty(), first, &counting);
         if prepared.resolution.has_multiple_sources() {
             self.list_cases(&prepared.resolution, by_choice, &mut found);
         }
@@ -144,10 +144,13 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// All instances, including those of `first` that a limit kept from being found again.
-    fn list(&mut self, prepared: &Prepared, first: Option<First>, control: &Control) -> Instances {
+    /// All instances, including those of `first` that a limit kept from being found again. Takes the index unless it is kept:
+    /// the one that is made of it takes as much again.
+    fn list(&mut self, prepared: &mut Prepared, keeps: bool, first: Option<First>, control: &Control) -> Instances {
         self.ask_causality(prepared, control);
-        let Prepared { resolution, index, reads, .. } = prepared;
+        prepared.ground = None;
+        let index = if keeps { prepared.index.clone() } else { std::mem::take(&mut prepared.index) };
+        let Prepared { resolution, reads, .. } = &*prepared;
         let (found, weak) = first.map_or((None, None), |first| (Some(first.found), first.weak));
         let (reads, max) = (reads.clone(), self.max_instances);
         let uncounted = Uncounted { sought: self.sought, weak };
@@ -204,7 +207,7 @@ pub fn count(
     let violations = std::mem::take(&mut findings.violations);
     let first = First { found: Instances { violations, ..Instances::default() }, weak };
     let mut found = match Prepared::new(history, Some(resolution), options, &counting) {
-        Ok(prepared) => listing.list(&prepared, Some(first), &counting),
+        Ok(mut prepared) => listing.list(&mut prepared, false, Some(first), &counting),
         Err(_) => {
             let mut found = Instances::default();
             evidence::add_missing(&mut found, first.found);

@@ -38,14 +38,26 @@ struct Rows<T> {
     items: Vec<T>,
 }
 
-impl<T: Copy + Ord> Rows<T> {
-    /// Sorted within each row. O(items log).
-    fn new(n_rows: usize, mut of_rows: Vec<(u32, T)>) -> Rows<T> {
-        of_rows.sort_unstable();
-        let mut begin = vec![0; n_rows + 1];
-        of_rows.iter().for_each(|(row, _)| begin[*row as usize + 1] += 1);
+impl<T: Copy + Ord + Default> Rows<T> {
+    /// Sorted within each row; the items are gone through twice, so that nothing but them is held. O(items log).
+    fn new(n_rows: usize, of_rows: impl Iterator<Item = (u32, T)> + Clone) -> Rows<T> {
+        let mut begin = vec![0u32; n_rows + 1];
+        of_rows.clone().for_each(|(row, _)| begin[row as usize + 1] += 1);
         (0..n_rows).for_each(|row| begin[row + 1] += begin[row]);
-        Rows { begin, items: of_rows.into_iter().map(|(_, item)| item).collect() }
+        let mut next = begin.clone();
+        let mut items = vec![T::default(); begin[n_rows] as usize];
+        for (row, item) in of_rows {
+            let place = &mut next[row as usize];
+            items[*place as usize] = item;
+            *place += 1;
+        }
+        (0..n_rows).for_each(|row| items[begin[row] as usize..begin[row + 1] as usize].sort_unstable());
+        Rows { begin, items }
+    }
+
+    /// All items with their rows.
+    fn all(&self) -> impl Iterator<Item = (u32, T)> + Clone + '_ {
+        (0..self.begin.len() as u32 - 1).flat_map(|row| self.of(row).iter().map(move |item| (row, *item)))
     }
 
     fn of(&self, row: u32) -> &[T] {
@@ -78,31 +90,31 @@ impl<'p, 'a> LongForks<'p, 'a> {
     pub(super) fn new(pairs: &'p Pairs<'a>) -> LongForks<'p, 'a> {
         let index = pairs.index;
         let components = components_of_snapshots(pairs);
-        let mut missed: Vec<(u32, (u32, u32))> = Vec::new();
-        for (place, edge) in (0..).zip(&pairs.edges) {
+        let missed = (0u32..).zip(&pairs.edges).filter_map(|(place, edge)| {
             let slot = missed_slot(index, edge);
-            if slot != INITIAL_SLOT && components.share_cycle(2 * edge.reader, 2 * edge.next + 1) {
-                missed.push((edge.reader, (slot, place)));
-            }
-        }
-        let missed_by = Rows::new(index.slot_node.len(), missed.iter().map(|&(_, missed)| missed).collect());
+            let counts = slot != INITIAL_SLOT && components.share_cycle(2 * edge.reader, 2 * edge.next + 1);
+            counts.then_some((edge.reader, (slot, place)))
+        });
         let missed = Rows::new(index.n_nodes(), missed);
-        let mut seen: Vec<(u32, (u32, u32))> = Vec::new();
+        let missed_by = Rows::new(index.slot_node.len(), missed.all().map(|(_, missed)| missed));
+        let mut seen: Rows<(u32, u32)> = Rows { begin: vec![0], items: Vec::new() };
         let mut versions: Vec<(u32, u32)> = Vec::new();
-        for reader in (0..index.n_nodes() as Node).filter(|&reader| !missed.of(reader).is_empty()) {
+        for reader in 0..index.n_nodes() as Node {
             versions.clear();
-            versions.extend(index.reads_of(reader).map(|read| (index.read_slot[read], read as u32)));
+            if !missed.of(reader).is_empty() {
+                versions.extend(index.reads_of(reader).map(|read| (index.read_slot[read], read as u32)));
+            }
             versions.sort_unstable();
             versions.dedup_by_key(|(slot, _)| *slot);
             let of_others = versions.iter().filter(|(slot, _)| {
                 let writer = index.slot_node.get(*slot as usize).copied().unwrap_or(reader);
                 writer != reader && components.share_cycle(2 * writer + 1, 2 * reader)
             });
-            seen.extend(of_others.map(|&version| (reader, version)));
+            seen.items.extend(of_others);
+            seen.begin.push(seen.items.len() as u32);
         }
-        let seen_by =
-            Rows::new(index.slot_node.len(), seen.iter().map(|&(reader, (slot, _))| (slot, reader)).collect());
-        LongForks { pairs, seen: Rows::new(index.n_nodes(), seen), missed, seen_by, missed_by }
+        let seen_by = Rows::new(index.slot_node.len(), seen.all().map(|(reader, (slot, _))| (slot, reader)));
+        LongForks { pairs, seen, missed, seen_by, missed_by }
     }
 
     /// By slot: how many long forks have that version as the lower one of their two, and whether `control` ended the work

@@ -64,17 +64,18 @@ pub fn instances(
 ) -> Result<Instances, Interrupt> {
     let Some((updates, ser)) = above_weak(levels) else { return Ok(Instances::default()) };
     let pairs = pairs::Pairs::new(history, index, control)?;
+    let mut listing = Listing::default();
+    let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
+    // Joining them takes memory that is free again when the long forks need theirs.
+    if updates.is_ok() && ser {
+        pairs.write_skews(max_instances, &mut listing);
+    }
     let forks = long_forks::LongForks::new(&pairs);
-    let mut listing = Listing { forks: Some(&forks), ..Listing::default() };
+    listing.forks = Some(&forks);
     let all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
-        if updates {
-            divergence::find(history, index, max_instances, listing, control)?;
-        }
+        updates?;
         if strong(levels).next().is_some() {
             forks.find(max_instances, listing, control)?;
-        }
-        if ser {
-            pairs.write_skews(max_instances, listing);
         }
         for level in by_parts(levels) {
             if !listing.shows(level) {

@@ -39,7 +39,7 @@ impl<'a> Pairs<'a> {
     /// anti-dependencies, lists each pair of transactions once.
     pub(super) fn write_skews(&self, most: usize, listing: &mut Listing<'_>) {
         let mut listed = 0;
-        for (there, back) in self.skewed() {
+        self.skewed(|there, back| {
             listing.count(Pattern::WriteSkew, (there.len() * back.len()) as u64);
             let (a, b) = (self.edges[there[0] as usize].reader, self.edges[back[0] as usize].reader);
             if listed < most {
@@ -51,17 +51,17 @@ impl<'a> Pairs<'a> {
             } else {
                 listing.note_skew([a, b].map(|t| self.index.transaction[t as usize]));
             }
-        }
+        });
     }
 
     /// The counted write skews that `window` wants, by transactions and anti-dependencies.
     pub(super) fn unlisted_skews(&self, window: &mut Window) -> Vec<Violation> {
         let mut found = Vec::new();
-        for (there, back) in self.skewed() {
+        self.skewed(|there, back| {
             let [a, b] = [there[0], back[0]].map(|edge| self.edges[edge as usize].reader);
             let of_pair = Place([a, b, 0, 0])..=Place([a, b, NONE, NONE]);
             if window.skips((there.len() * back.len()) as u64, of_pair) {
-                continue;
+                return;
             }
             for (&one, &other) in there.iter().flat_map(|one| back.iter().map(move |other| (one, other))) {
                 let Some(ordinal) = window.admits(Place([a, b, one, other])) else { continue };
@@ -70,12 +70,12 @@ impl<'a> Pairs<'a> {
                     found.push(violation);
                 }
             }
-        }
+        });
         found
     }
 
-    /// By pair of transactions, the first the lower: the places of the anti-dependencies there and back.
-    fn skewed(&self) -> Vec<(Vec<u32>, Vec<u32>)> {
+    /// Visits the pairs of transactions with the places of the anti-dependencies from the lower to the higher one and back.
+    fn skewed(&self, mut visit: impl FnMut(&[u32], &[u32])) {
         let graph = Digraph::new(
             self.index.n_nodes(),
             self.causal.edges().map(|arc| (arc.from, arc.to)).chain(self.edges.iter().map(|e| (e.reader, e.next))),
@@ -85,16 +85,19 @@ impl<'a> Pairs<'a> {
         let mut joined: Vec<(Node, Node, bool, u32)> =
             on_cycle.map(|(place, e)| (e.reader.min(e.next), e.reader.max(e.next), e.reader > e.next, place)).collect();
         joined.sort_unstable();
-        let mut skewed = Vec::new();
+        drop((graph, components));
+        let [mut places_there, mut places_back] = [Vec::new(), Vec::new()];
         for pair in joined.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (there, back) = pair.split_at(pair.partition_point(|(_, _, is_back, _)| !is_back));
             let (a, b) = (pair[0].0, pair[0].1);
             if !there.is_empty() && !back.is_empty() && !self.write_common_key(a, b) && self.independent(a, b) {
-                let places = |of: &[(Node, Node, bool, u32)]| of.iter().map(|&(.., place)| place).collect::<Vec<u32>>();
-                skewed.push((places(there), places(back)));
+                for (places, edges) in [(&mut places_there, there), (&mut places_back, back)] {
+                    places.clear();
+                    places.extend(edges.iter().map(|&(.., place)| place));
+                }
+                visit(&places_there, &places_back);
             }
         }
-        skewed
     }
 
     fn write_common_key(&self, a: Node, b: Node) -> bool {
