@@ -5,17 +5,7 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let respected = weakest.respected();
-    let general = match respected {
-        _ if weakest.counts_real_time() => Pattern::RealTimeCycle,
-        _ if weakest.is_serial() => Pattern::SERCycle,
-        _ if weakest.is_of_each_read() => Pattern::MSRCycle,
-        Some(Respected::OfUpdates) => Pattern::CSCycle,
-        Some(Respected::SoFar) => Pattern::MVCycle,
-        Some(Respected::Direct) => Pattern::UACycle,
-        Some(Respected::All) => Pattern::PSICycle,
-        Some(Respected::Seen(_) | Respected::Nothing) | None => Pattern::SICycle,
-    };
+    let general = general(weakest);
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let is_named = |pattern: Pattern| match pattern {
         Pattern::LongFork => is_long_fork(edges, cycle),
@@ -23,7 +13,8 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let is_of = |named: Pattern| named.row().level == weakest || respected.is_some() && named == Pattern::LostUpdate;
+    let loses_updates = weakest.is_of_dependencies() && !weakest.counts_real_time();
+    let is_of = |named: Pattern| named.row().level == weakest || loses_updates && named == Pattern::LostUpdate;
     let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];
@@ -34,6 +25,20 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         also.push(format!("{name}-realtime"));
     }
     (pattern, also)
+}
+
+/// The name of a cycle that has no other name, by the weakest level that it violates.
+pub(in crate::checkers) fn general(weakest: Level) -> Pattern {
+    match weakest.respected() {
+        _ if weakest.counts_real_time() => Pattern::RealTimeCycle,
+        _ if weakest.is_serial() => Pattern::SERCycle,
+        _ if weakest.is_of_each_read() => Pattern::MSRCycle,
+        Some(Respected::OfUpdates) => Pattern::CSCycle,
+        Some(Respected::SoFar) => Pattern::MVCycle,
+        Some(Respected::Direct) => Pattern::UACycle,
+        Some(Respected::All) => Pattern::PSICycle,
+        Some(Respected::Seen(_) | Respected::Nothing) | None => Pattern::SICycle,
+    }
 }
 
 /// Adya's and Jepsen's name.

@@ -35,6 +35,7 @@ mod next_version;
 mod pairs;
 mod parts;
 
+pub(super) use class::general;
 pub(super) use cycles::of_core;
 pub(super) use parts::of_part;
 

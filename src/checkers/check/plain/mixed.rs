@@ -119,11 +119,13 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
         let matters = |level: &Level| levels.contains(*level) && (is_of(id.pattern, *level) || !shown.contains(*level));
         levels.weakest().is_some() && (!is_about(id.pattern) || asked.iter().any(matters))
     });
-    for Violation { id, levels, .. } in &mut findings.violations {
-        if is_about(id.pattern) && !levels.iter().any(|level| is_of(id.pattern, level)) {
-            let count = findings.patterns.entry(Pattern::SICycle).or_default();
+    for violation in &mut findings.violations {
+        let is_named = violation.levels.iter().any(|level| is_of(violation.id.pattern, level));
+        if is_about(violation.id.pattern) && !is_named {
+            let pattern = named_by_weakest(violation);
+            let count = findings.patterns.entry(pattern).or_default();
             *count += 1;
-            *id = ViolationId { pattern: Pattern::SICycle, ordinal: *count as u32 };
+            violation.id = ViolationId { pattern, ordinal: *count as u32 };
         }
     }
     findings.violations.sort_by_key(|violation| violation.id);
@@ -228,10 +230,14 @@ fn add_violation(
     let not_asked = LevelSet::not_asked(&options.levels);
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
     violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
-    let is_named = |level: &Level| level.plain_of().unwrap_or(*level) == violation.id.pattern.row().level;
-    if violation.id.pattern.row().level.is_of_dependencies() && !violation.levels.iter().any(|level| is_named(&level)) {
-        violation.id.pattern = Pattern::SICycle;
+    let is_again = |known: &Violation| {
+        known.id.pattern == violation.id.pattern && cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation)
+    };
+    if findings.violations.iter().any(is_again) {
+        // With sessions it is told by another argument, and counted.
+        (violation.levels, is_told_alike) = (plain, false);
     }
+    violation.id.pattern = named_by_weakest(&violation);
     let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
     let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
     let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
@@ -243,6 +249,21 @@ fn add_violation(
     }
     findings.violations.push(violation);
     findings.violations.sort_by_key(|violation| violation.id);
+}
+
+/// The pattern of a violation, or that of cycles without a name if it is named after a level that it does not name.
+fn named_by_weakest(violation: &Violation) -> Pattern {
+    let pattern = violation.id.pattern;
+    let about = pattern.row().level;
+    let form = |level: Level| level.plain_of().unwrap_or(level);
+    let is_general = about.is_of_dependencies() || about.is_of_each_read();
+    if !is_general || violation.levels.iter().any(|level| form(level) == about) {
+        return pattern;
+    }
+    let in_time = violation.edges.iter().any(|edge| edge.relation == Relation::RealTime);
+    let weakest = violation.levels.iter().filter(|level| !level.is_of_reads()).map(form).min();
+    let without_times = |level: Level| level.without_real_time().filter(|_| !in_time).unwrap_or(level);
+    weakest.map_or(pattern, |level| strong_patterns::general(without_times(level)))
 }
 
 /// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
