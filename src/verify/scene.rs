@@ -177,7 +177,8 @@ impl Cycle<'_> {
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
             "WriteSkew" => self.is_write_skew(),
-            "CSCycle" | "MVCycle" | "MSRCycle" | "UACycle" | "PSICycle" => {
+            "MVCycle" | "MSRCycle" => general(self.argument) == pattern,
+            "CSCycle" | "UACycle" | "PSICycle" => {
                 general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence()
             }
             "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),

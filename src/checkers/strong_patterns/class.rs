@@ -13,7 +13,8 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let loses_updates = weakest.is_of_dependencies() && !weakest.counts_real_time();
+    let is_of_updates = weakest.is_of_dependencies() && weakest.implies(Level::CursorStability);
+    let loses_updates = is_of_updates && !weakest.counts_real_time();
     let is_of = |named: Pattern| named.row().level == weakest || loses_updates && named == Pattern::LostUpdate;
     let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
