@@ -2,7 +2,7 @@
 
 use super::rest::{Sought, Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns, weak};
-use crate::control::{Control, Interrupt};
+use crate::control::Control;
 use crate::history::History;
 use crate::relations::{Index, Node, Resolution};
 use std::collections::BTreeMap;
@@ -117,15 +117,15 @@ pub(crate) fn collect(
     if violated.weakest().is_some() && sought.causal != Some(true) {
         // A violation of a strong level may also be one of causal consistency, which explains it better.
         let again = || weak::instances(history, index, with_causal(violated), max_instances, control);
-        add(&mut found, weak.map_or_else(again, Ok));
-        add(&mut found, weak::broken_guarantees(history, index, violated, max_instances, control));
+        weak.map_or_else(again, Ok).into_iter().for_each(|more| add(&mut found, more));
+        let broken = weak::broken_guarantees(history, index, violated, max_instances, control);
+        broken.into_iter().for_each(|more| add(&mut found, more));
     }
     add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found
 }
 
-fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
-    let Ok(more) = more else { return };
+fn add(found: &mut Instances, more: Instances) {
     for (pattern, count) in more.counts {
         *found.counts.entry(pattern).or_default() += count;
     }

@@ -34,6 +34,7 @@ pub mod read_consistency;
 mod refutation;
 pub(crate) mod rest;
 mod share;
+mod stretches;
 pub mod strong;
 pub mod strong_patterns;
 mod violation;

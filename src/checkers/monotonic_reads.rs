@@ -88,7 +88,7 @@ impl<'a> BackwardReads<'a> {
         let (components, why) = (&self.components, &self.why);
         let inside = |v: u32| components.component[v as usize] == component;
         let is_forced = |id: u32| matches!(why[id as usize], Why::Forced { .. });
-        let back = self.finder.lightest(&self.graph, older, newer, inside, is_forced)?;
+        let back = self.finder.lightest(&self.graph, older, newer, inside, |id| Some(is_forced(id)))?;
         let mut cycle = vec![self.explain(history, newer, older, forced, edges)];
         for Arc { from, to, id } in back {
             cycle.push(self.explain(history, from, to, self.why[id as usize], edges));

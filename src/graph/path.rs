@@ -80,15 +80,15 @@ impl PathFinder {
         None
     }
 
-    /// A path from `from` to `to` with the fewest edges for which `heavy` holds (by edge id), among these one with the
-    /// fewest edges. Otherwise like [`PathFinder::shortest`]. O(edges log vertices).
+    /// A path from `from` to `to` with the fewest heavy edges, among these one with the fewest edges. `heavy` tells by id
+    /// which edges are heavy, and of those that are not to be used `None`. Otherwise like [`PathFinder::shortest`]. O(edges log vertices).
     pub fn lightest(
         &mut self,
         graph: &Digraph,
         from: u32,
         to: u32,
         admit: impl Fn(u32) -> bool,
-        heavy: impl Fn(u32) -> bool,
+        heavy: impl Fn(u32) -> Option<bool>,
     ) -> Option<Vec<Arc>> {
         self.begin();
         const HEAVY: u64 = 1 << 32;
@@ -109,8 +109,9 @@ impl PathFinder {
                 if edge.to != to && (edge.to == from || !admit(edge.to)) {
                     continue;
                 }
+                let Some(is_heavy) = heavy(edge.id) else { continue };
                 let next = edge.to as usize;
-                let new = cost + 1 + if heavy(edge.id) { HEAVY } else { 0 };
+                let new = cost + 1 + if is_heavy { HEAVY } else { 0 };
                 if self.reached_in[next] != self.search || new < self.cost[next] {
                     self.reached_in[next] = self.search;
                     self.cost[next] = new;
@@ -199,7 +200,7 @@ mod tests {
             let (from, to) = (random.u32(0..n as u32), random.u32(0..n as u32));
             let weight = |id: u32| if heavy[id as usize] { 1001 } else { 1 };
             let short = finder.shortest(&graph, from, to, |v| admit[v as usize]);
-            let light = finder.lightest(&graph, from, to, |v| admit[v as usize], |id| heavy[id as usize]);
+            let light = finder.lightest(&graph, from, to, |v| admit[v as usize], |id| Some(heavy[id as usize]));
             for (path, cost) in [(&short, &(|_| 1u64) as &dyn Fn(u32) -> u64), (&light, &weight)] {
                 let expected = brute(n, &edges, from, to, &admit, cost);
                 let Some(path) = path else {

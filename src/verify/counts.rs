@@ -143,16 +143,11 @@ fn listed_twice(report: &Report, instances: &[&One<'_>], counted: &mut Counted) 
     }
     let again: Vec<*const ViolationEntry> =
         told_of_reads_only(instances).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
-    let mut known: FxHashMap<(&str, &str), Vec<&ViolationEntry>> = FxHashMap::default();
+    let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
     for (violation, Confirmed { scene, .. }) in unconditional(instances) {
         let identity = scene.as_ref().and_then(|scene| scene.identity.as_deref());
         let Some(identity) = identity.filter(|_| !again.contains(&std::ptr::from_ref(*violation))) else { continue };
-        // One instance may violate levels that do not imply each other by different arguments.
-        let others = known.entry((&violation.pattern, identity)).or_default();
-        let is_again = |other: &&&ViolationEntry| other.levels.iter().any(|level| violation.levels.contains(level));
-        let other = others.iter().find(is_again).map(|other| other.id.clone());
-        others.push(violation);
-        if let Some(other) = other {
+        if let Some(other) = known.insert((&violation.pattern, identity), &violation.id) {
             counted.problem(format!("description of {}", violation.id), format!("it is the same as {other}"));
         }
     }

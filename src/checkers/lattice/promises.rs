@@ -92,6 +92,13 @@ impl Promise {
     }
 }
 
+/// The satisfied levels that no other satisfied one implies.
+pub fn strongest_satisfied(verdicts: &[LevelResult]) -> Vec<Level> {
+    let satisfied = || verdicts.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
+    let is_strongest = |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
+    satisfied().map(|result| result.level).filter(is_strongest).collect()
+}
+
 const fn promise(product: &'static str, setting: &'static str, level: &'static str, note: &'static str) -> Promise {
     Promise { product, setting, claim: Claim::Level(level), note }
 }

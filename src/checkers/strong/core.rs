@@ -6,7 +6,7 @@ use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, shortest_cycle, strong_components};
 use crate::relations::{NONE, Node};
 use crate::sat::CycleEdge;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// Work spent on following derivations, in edges visited (an upper bound); beyond it the core is everything.
@@ -20,9 +20,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(in crate::checkers) struct Core<'k, 'a> {
     known: &'k Known<'a>,
     /// All edges with their ids: base edges first, then derived ones by round.
-    graph: Digraph,
-    /// By round: the graph of all edges of earlier rounds.
-    earlier: FxHashMap<u32, Digraph>,
+    graph: &'k Digraph,
     /// By round from 1: positions in a topological order of the edges that its premises consist of, if known; the last
     /// one is valid for later rounds.
     positions: Vec<Vec<u32>>,
@@ -34,9 +32,9 @@ pub(in crate::checkers) struct Core<'k, 'a> {
 }
 
 impl<'k, 'a> Core<'k, 'a> {
-    /// `orders` are, by round from 1, topological orders of the edges that its premises consist of; the last one is
+    /// `graph` has all known edges with their ids. `orders` are, by round from 1, topological orders of the edges that its premises consist of; the last one is
     /// also valid for all later rounds. Paths between events missing from an order are searched everywhere.
-    pub(in crate::checkers) fn new(known: &'k Known<'a>, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
+    pub(in crate::checkers) fn new(known: &'k Known<'a>, graph: &'k Digraph, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
         let positions = |order: &Vec<Vertex>| {
             let mut position = vec![NOWHERE; known.n_vertices];
             order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
@@ -44,8 +42,7 @@ impl<'k, 'a> Core<'k, 'a> {
         };
         Core {
             known,
-            graph: Digraph::with_ids(known.n_vertices, known.edges()),
-            earlier: FxHashMap::default(),
+            graph,
             positions: orders.iter().map(positions).collect(),
             finder: PathFinder::new(known.n_vertices),
             nodes: BTreeSet::new(),
@@ -112,7 +109,7 @@ impl<'k, 'a> Core<'k, 'a> {
     fn light_cycle(&mut self) -> Vec<Arc> {
         /// Edges of the last round that are tried.
         const TRIES: usize = 8;
-        let components = strong_components(&self.graph);
+        let components = strong_components(self.graph);
         let n_base = self.known.base.len() as u32;
         let last_round = self.known.derived.last().map_or(0, |edge| edge.round);
         let newest = self.known.derived.iter().enumerate().rev().take_while(|(_, edge)| edge.round == last_round);
@@ -122,7 +119,8 @@ impl<'k, 'a> Core<'k, 'a> {
         for (place, edge) in on_cycle {
             let component = components.component[edge.from as usize];
             let admit = |v: u32| components.component[v as usize] == component;
-            if let Some(mut path) = self.finder.lightest(&self.graph, edge.to, edge.from, admit, |id| id >= n_base) {
+            if let Some(mut path) = self.finder.lightest(self.graph, edge.to, edge.from, admit, |id| Some(id >= n_base))
+            {
                 path.push(Arc { from: edge.from, to: edge.to, id: n_base + place as u32 });
                 if best.as_ref().is_none_or(|best| heavy(&path) < heavy(best)) {
                     best = Some(path);
@@ -132,7 +130,7 @@ impl<'k, 'a> Core<'k, 'a> {
         best.or_else(|| {
             let component = *components.cyclic().first()?;
             let inside = |v: u32| components.component[v as usize] == component;
-            shortest_cycle(&self.graph, &mut self.finder, components.members(component), inside, TRIES)
+            shortest_cycle(self.graph, &mut self.finder, components.members(component), inside, TRIES)
         })
         .unwrap_or_default()
     }
@@ -190,7 +188,8 @@ impl<'k, 'a> Core<'k, 'a> {
             let (from, to) = (events.node(edge.from), events.node(edge.to));
             self.nodes.extend(from.into_iter().chain(to));
             let (mut premise_from, mut premise_to) = (edge.from, edge.to);
-            if edge.rule == Rule::NoConflict {
+            let rule = known.rule(&edge);
+            if rule == Rule::NoConflict {
                 premise_from = events.start(from.unwrap_or_default());
                 premise_to = events.commit(to.unwrap_or_default());
             } else {
@@ -198,15 +197,14 @@ impl<'k, 'a> Core<'k, 'a> {
                 let t1 = known.writer(edge.read);
                 self.nodes.insert(t3);
                 self.nodes.extend(t1);
-                match edge.rule {
+                match rule {
                     Rule::Visible => premise_to = events.start(t3),
                     _ => premise_from = t1.map_or(premise_from, |t1| events.commit(t1)),
                 }
             }
-            let graph = self.earlier.entry(edge.round).or_insert_with(|| {
-                let n_earlier = known.derived.partition_point(|other| other.round < edge.round);
-                Digraph::with_ids(known.n_vertices, known.edges().take(known.base.len() + n_earlier))
-            });
+            let n_base = known.base.len() as u32;
+            let n_earlier = n_base + known.derived.partition_point(|other| other.round < edge.round) as u32;
+            let n_each = n_earlier as usize / known.n_vertices.max(1);
             let round = (edge.round as usize).saturating_sub(1);
             let position = self.positions.get(round).or(self.positions.last());
             let position = position.filter(|position| position[premise_from as usize] != NOWHERE);
@@ -220,15 +218,17 @@ impl<'k, 'a> Core<'k, 'a> {
             work += match position {
                 Some(position) => {
                     let window = position[premise_to as usize].saturating_sub(position[premise_from as usize]) as usize;
-                    window * (1 + graph.n_edges() / known.n_vertices.max(1))
+                    window * (1 + n_each)
                 }
-                None => graph.n_edges(),
+                None => n_earlier as usize,
             };
-            let n_base = known.base.len() as u32;
             let path = match premise_from == premise_to {
                 true => Some(Vec::new()),
                 false if work > MOST_WORK => None,
-                false => self.finder.lightest(graph, premise_from, premise_to, inside, |id| id >= n_base),
+                false => {
+                    let heavy = |id: u32| (id < n_earlier).then_some(id >= n_base);
+                    self.finder.lightest(self.graph, premise_from, premise_to, inside, heavy)
+                }
             };
             match path {
                 Some(path) => self.add_path(&path),

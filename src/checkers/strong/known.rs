@@ -10,12 +10,11 @@
 //! commit otherwise, and S(r) → C(b) for every reader r of a's version.
 
 use crate::checkers::Level;
+use crate::checkers::stretches::in_stretches;
 use crate::control::{Control, Interrupt};
 use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot, TimeChain};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// A vertex of the graph of starts and commits.
 pub(in crate::checkers) type Vertex = u32;
@@ -108,9 +107,7 @@ pub(in crate::checkers) struct Derived {
     pub(in crate::checkers) from: Vertex,
     /// Where it ends.
     pub(in crate::checkers) to: Vertex,
-    /// The rule that derives it.
-    pub(in crate::checkers) rule: Rule,
-    /// t3's read, a place in the index; [`NONE`] for [`Rule::NoConflict`].
+    /// t3's read, a place in the index; [`NONE`] for [`Rule::NoConflict`]. With it the edge tells its rule.
     pub(in crate::checkers) read: u32,
     /// Its premises are edges of earlier rounds.
     pub(in crate::checkers) round: u32,
@@ -131,6 +128,9 @@ pub(in crate::checkers) struct Known<'a> {
     /// Base edges that rest on a list: its reader.
     pub(in crate::checkers) listed: FxHashMap<(Vertex, Vertex), Node>,
 }
+
+/// Reads or versions gone through at a time: what is found in a few stretches is small compared with all edges.
+const STRETCH: usize = 1 << 17;
 
 /// Adds known edges of one kind.
 type Step<'a> = fn(&mut Known<'a>, &Control) -> Result<(), Interrupt>;
@@ -165,6 +165,8 @@ impl<'a> Known<'a> {
     /// S(t) → C(t); C(a) → S(b) for SO and WR.
     fn session_and_write_read(&mut self, control: &Control) -> Result<(), Interrupt> {
         let (index, events) = (self.index, self.events);
+        // By writer: its last reader, which may have read many of its versions.
+        let mut last = vec![NONE; index.n_nodes()];
         for t in 0..index.n_nodes() as Node {
             control.tick(t as usize)?;
             if events.split() {
@@ -175,7 +177,7 @@ impl<'a> Known<'a> {
             }
             for read in index.reads_of(t) {
                 let writer = index.writer_of_read(read);
-                if writer != NONE && writer != t {
+                if writer != NONE && writer != t && std::mem::replace(&mut last[writer as usize], t) != t {
                     self.base.push((events.commit(writer), events.start(t)));
                 }
             }
@@ -262,15 +264,19 @@ impl<'a> Known<'a> {
     /// For a read of t1's version by t3: t1's next version in its session is not observed, and the last version before
     /// t3 in t3's session is older than t1's.
     fn neighbours_in_sessions(&mut self, control: &Control) -> Result<(), Interrupt> {
-        let (index, events) = (self.index, self.events);
-        self.derive_from(index.read_key.len(), control, |known, read, found| {
+        let (index, events, known) = (self.index, self.events, &*self);
+        // By newer version's writer: the last transaction that is known to miss it.
+        let last = || vec![NONE; index.n_nodes()];
+        let follow = |last: &mut Vec<Node>, read: usize, found: &mut Vec<Derived>| {
             let (slot, t3) = (index.read_slot[read], known.reader[read]);
             if slot == INITIAL_SLOT {
                 return;
             }
             if let Some(next) = known.next_in_session(slot) {
-                let missed = events.commit(index.slot_node[next as usize]);
-                found.extend(known.derived(events.start(t3), missed, Rule::Overwritten, read));
+                let next = index.slot_node[next as usize];
+                if std::mem::replace(&mut last[next as usize], t3) != t3 {
+                    found.extend(known.derived(events.start(t3), events.commit(next), read));
+                }
             }
             let slots = index.slots_of(index.read_key[read]);
             let before = slots.start + index.slot_node[slots.clone()].partition_point(|&t| t < t3);
@@ -278,18 +284,23 @@ impl<'a> Known<'a> {
                 let t2 = index.slot_node[before - 1];
                 let t1 = index.slot_node[slot as usize];
                 if t2 != t1 && index.session[t2 as usize] == index.session[t3 as usize] {
-                    found.extend(known.derived(events.commit(t2), events.after_writer(t1), Rule::Visible, read));
+                    found.extend(known.derived(events.commit(t2), events.after_writer(t1), read));
                 }
             }
-        })
+        };
+        let mut derived = Vec::new();
+        in_stretches(&mut derived, index.read_key.len(), STRETCH, control, last, follow)?;
+        self.derived = derived;
+        Ok(())
     }
 
     /// A reader of a version does not observe the update that read the same version.
     fn updates(&mut self, control: &Control) -> Result<(), Interrupt> {
         /// More updates of one version than this (possible at PC only) are left to the later rounds.
         const MANY: usize = 4;
-        let (index, events) = (self.index, self.events);
-        self.derive_from(index.slot_node.len(), control, |known, slot, found| {
+        let mut derived = std::mem::take(&mut self.derived);
+        let (index, events, known) = (self.index, self.events, &*self);
+        let follow = |_: &mut (), slot: usize, found: &mut Vec<Derived>| {
             let readers = index.readers_of(slot as Slot);
             if readers.len() < 2 {
                 return;
@@ -303,44 +314,29 @@ impl<'a> Known<'a> {
                 return;
             }
             for &update in &updates {
-                let missed = |read: &u32| {
-                    known.derived(events.start(reader(read)), events.commit(update), Rule::Overwritten, *read as usize)
-                };
+                let missed =
+                    |read: &u32| known.derived(events.start(reader(read)), events.commit(update), *read as usize);
                 found.extend(readers.iter().filter_map(missed));
             }
-        })
-    }
-
-    /// Adds as round 0 what follows from each of `n` places on its own, in their order. Stretches of them are examined in
-    /// parallel.
-    fn derive_from(
-        &mut self,
-        n: usize,
-        control: &Control,
-        follow: impl Fn(&Known<'_>, usize, &mut Vec<Derived>) + Sync,
-    ) -> Result<(), Interrupt> {
-        /// Places of a stretch: what is found in a few of them is small compared with the edges.
-        const STRETCH: usize = 1 << 17;
-        let at_once = STRETCH * rayon::current_num_threads();
-        for begin in (0..n).step_by(at_once) {
-            control.check()?;
-            let known = &*self;
-            let stretch = |places: Range<usize>| {
-                let mut found = Vec::new();
-                places.for_each(|place| follow(known, place, &mut found));
-                found
-            };
-            let stretches = (begin..n.min(begin + at_once)).into_par_iter().step_by(STRETCH);
-            let found: Vec<Vec<Derived>> = stretches.map(|at| stretch(at..n.min(at + STRETCH))).collect();
-            found.into_iter().for_each(|mut found| self.derived.append(&mut found));
-        }
+        };
+        in_stretches(&mut derived, index.slot_node.len(), STRETCH, control, || (), follow)?;
+        self.derived = derived;
         Ok(())
     }
 
     /// An edge of round 0, unless it leads from a transaction's own read to its own write.
-    fn derived(&self, from: Vertex, to: Vertex, rule: Rule, read: usize) -> Option<Derived> {
+    fn derived(&self, from: Vertex, to: Vertex, read: usize) -> Option<Derived> {
         let is_edge = self.events.node(from) != self.events.node(to);
-        is_edge.then_some(Derived { from, to, rule, read: read as u32, round: 0 })
+        is_edge.then_some(Derived { from, to, read: read as u32, round: 0 })
+    }
+
+    /// The rule that an edge follows by: of the edges of a read only anti-dependencies start at its reader.
+    pub(in crate::checkers) fn rule(&self, edge: &Derived) -> Rule {
+        match self.reader.get(edge.read as usize) {
+            None => Rule::NoConflict,
+            Some(&reader) if edge.from == self.events.start(reader) => Rule::Overwritten,
+            Some(_) => Rule::Visible,
+        }
     }
 
     /// All edges, base edges first.

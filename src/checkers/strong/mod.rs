@@ -37,6 +37,7 @@ pub(in crate::checkers) use turns::take_turns;
 
 use crate::checkers::{Level, mini_transactions};
 use crate::control::{Control, Interrupt, Stage};
+use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use saturation::{Saturated, saturate};
 use search::Searched;
@@ -93,13 +94,15 @@ pub(in crate::checkers) fn decide_with(
     let witness = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
-            let core = Core::new(&known, before.as_slice()).of_cyclic(control)?;
+            let graph = Digraph::with_ids(known.n_vertices, known.edges());
+            let core = Core::new(&known, &graph, before.as_slice()).of_cyclic(control)?;
             return Ok(Some(StrongDecision::Violated { core }));
         }
         Saturated::Open(order) => match search::search(&known, &open, order.clone(), effort, control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, items } => {
-                let core = Core::new(&known, &[order]).of_refuted(&cycles, &items, control)?;
+                let graph = Digraph::with_ids(known.n_vertices, known.edges());
+                let core = Core::new(&known, &graph, &[order]).of_refuted(&cycles, &items, control)?;
                 return Ok(Some(StrongDecision::Violated { core }));
             }
             Searched::GaveUp => return Ok(None),

@@ -1,6 +1,6 @@
 //! Phase 1: lazy saturation. Consequences are drawn only where the current guess of an order contradicts a read.
 
-use super::known::{Derived, Known, Rule, Vertex};
+use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
 use super::reachability::{expected_places, leads_to};
 use super::replay::{explains, replay};
@@ -104,11 +104,9 @@ pub(super) fn consequences(
     for misread in misreads {
         let (read, t2, t3) = (misread.read, misread.between, known.reader[misread.read as usize]);
         let Some(t1) = known.writer(read) else { continue };
-        let visible =
-            Derived { from: events.commit(t2), to: events.after_writer(t1), rule: Rule::Visible, read, round };
+        let visible = Derived { from: events.commit(t2), to: events.after_writer(t1), read, round };
         candidates.push((visible, (events.commit(t2), events.start(t3))));
-        let overwritten =
-            Derived { from: events.start(t3), to: events.commit(t2), rule: Rule::Overwritten, read, round };
+        let overwritten = Derived { from: events.start(t3), to: events.commit(t2), read, round };
         candidates.push((overwritten, (events.commit(t1), events.commit(t2))));
         if events.forbids_conflicts() {
             candidates.push(no_conflict(known, t1, t2, round));
@@ -124,6 +122,6 @@ pub(super) fn consequences(
 
 fn no_conflict(known: &Known<'_>, a: u32, b: u32, round: u32) -> (Derived, (Vertex, Vertex)) {
     let events = known.events;
-    let edge = Derived { from: events.commit(a), to: events.start(b), rule: Rule::NoConflict, read: NONE, round };
+    let edge = Derived { from: events.commit(a), to: events.start(b), read: NONE, round };
     (edge, (events.start(a), events.commit(b)))
 }

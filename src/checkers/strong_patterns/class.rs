@@ -1,6 +1,6 @@
 //! Names of cycles.
 
-use crate::checkers::{Level, Pattern, Proof, Respected};
+use crate::checkers::{Level, Pattern, Proof, Respected, Violation};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
@@ -28,8 +28,13 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
     (pattern, also)
 }
 
+/// The pattern of a violation, if this is the weakest level that it violates.
+pub(in crate::checkers) fn named_by(violation: &Violation, weakest: Level) -> Pattern {
+    classify(&violation.edges, &violation.proof, weakest).0
+}
+
 /// The name of a cycle that has no other name, by the weakest level that it violates.
-pub(in crate::checkers) fn general(weakest: Level) -> Pattern {
+fn general(weakest: Level) -> Pattern {
     match weakest.respected() {
         _ if weakest.counts_real_time() => Pattern::RealTimeCycle,
         _ if weakest.is_serial() => Pattern::SERCycle,

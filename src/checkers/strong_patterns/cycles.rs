@@ -18,13 +18,17 @@ const SMALL: usize = 48;
 /// Work for reducing one core, in transactions decided.
 const REDUCING: usize = 2_000_000;
 
-/// Lists cycles at one level. Each distinct cycle adds one to the count of its pattern.
+/// A violation that a cycle shows, and the component that the cycle is in at a level.
+pub(super) type OnCycle = (Violation, (Level, u32));
+
+/// Violations by cycles at one level, each with the component of the graph that it is in. What was found is kept when
+/// `control` ends the work.
 pub(super) fn find(
     history: &History,
     index: &Index,
     level: Level,
     most: usize,
-    listing: &mut Listing<'_>,
+    found: &mut Vec<OnCycle>,
     control: &Control,
 ) -> Result<(), Interrupt> {
     /// Edges visited by searches for cycles.
@@ -37,27 +41,24 @@ pub(super) fn find(
         return Ok(());
     }
     let mut finder = PathFinder::new(known.n_vertices);
-    let mut core = Core::new(&known, &orders);
+    let mut core = Core::new(&known, &graph, &orders);
     let mut seen: BTreeSet<Vec<Node>> = BTreeSet::new();
     let mut work = 0usize;
     let most_tries = most.clamp(8, 400);
     let mut tries = 0;
     for component in components.cyclic() {
-        let group = listing.new_group();
         let inside = |v: u32| components.component[v as usize] == component;
         let members = components.members(component);
         let n_edges: usize = members.iter().map(|&v| graph.row(v).len()).sum();
         // Every cycle has a derived edge or passes through a helper vertex, whose edges are anti-dependencies too.
         let interesting = |arc: &Arc| match (arc.id as usize).checked_sub(known.base.len()) {
-            Some(place) => known.derived[place].rule == Rule::Overwritten,
+            Some(place) => known.rule(&known.derived[place]) == Rule::Overwritten,
             None => known.events.node(arc.to).is_none(),
         };
         let edges_inside = || members.iter().flat_map(|&v| graph.edges_of(v)).filter(|arc| inside(arc.to));
-        let mut candidates: Vec<Arc> = edges_inside().filter(interesting).collect();
-        if candidates.is_empty() {
-            candidates = edges_inside().take(8).collect();
-        }
-        for arc in candidates {
+        let any = edges_inside().any(|arc| interesting(&arc));
+        let candidates = edges_inside().filter(|arc| !any || interesting(arc));
+        for arc in candidates.take(if any { usize::MAX } else { 8 }) {
             control.check()?;
             work = work.saturating_add(n_edges);
             if tries >= most_tries || work > SEARCHING {
@@ -74,7 +75,7 @@ pub(super) fn find(
             tries += 1;
             let Some(nodes) = core.of_path(&cycle, control)? else { continue };
             if let Some(violation) = prove(history, index, nodes, level, true, control)? {
-                listing.add_new(violation, group);
+                found.push((violation, (level, component)));
             }
         }
     }

@@ -35,7 +35,9 @@ mod next_version;
 mod pairs;
 mod parts;
 
-pub(super) use class::general;
+use cycles::OnCycle;
+
+pub(super) use class::named_by;
 pub(super) use cycles::of_core;
 pub(super) use parts::of_part;
 
@@ -53,28 +55,34 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Counts of Divergence, WriteSkew, and of LongFork between readers of both keys, are exact; other counts are the
 /// numbers of distinct cycles found. At most `max_instances` of a pattern are listed, smallest first. When `control`
 /// ends the work, what was counted until then is kept.
-///
-/// # Errors
-/// [`Interrupt`] when `control` ends the work before anything is counted.
 pub fn instances(
     history: &History,
     index: &Index,
     levels: LevelSet,
     max_instances: usize,
     control: &Control,
-) -> Result<Instances, Interrupt> {
-    let Some((updates, ser)) = above_weak(levels) else { return Ok(Instances::default()) };
-    let pairs = pairs::Pairs::new(history, index, control)?;
+) -> Instances {
+    let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
     let mut listing = Listing::default();
     let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
-    // Joining them takes memory that is free again when the long forks need theirs.
-    if updates.is_ok() && ser {
+    // Each of the next three steps takes memory that is free again for the one after it.
+    let mut on_cycles = Vec::new();
+    let mut cycles = || {
+        strong(levels).try_for_each(|level| cycles::find(history, index, level, max_instances, &mut on_cycles, control))
+    };
+    let complete = updates.and_then(|()| cycles());
+    let pairs = complete.and_then(|()| pairs::Pairs::new(history, index, control));
+    let Ok(pairs) = pairs else {
+        // The caller can tell from its control that it is not complete.
+        listing.add_cycles(on_cycles);
+        return listing.finish(max_instances);
+    };
+    if ser {
         pairs.write_skews(max_instances, &mut listing);
     }
     let forks = long_forks::LongForks::new(&pairs);
     listing.forks = Some(&forks);
-    let all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
-        updates?;
+    let mut all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
         if strong(levels).next().is_some() {
             forks.find(max_instances, listing, control)?;
         }
@@ -83,9 +91,7 @@ pub fn instances(
                 parts::find(history, index, level, max_instances, listing, control)?;
             }
         }
-        for level in strong(levels) {
-            cycles::find(history, index, level, max_instances, listing, control)?;
-        }
+        listing.add_cycles(std::mem::take(&mut on_cycles));
         for level in strong(levels) {
             if !listing.shows(level) {
                 cycles::fallback(history, index, level, listing, control)?;
@@ -93,9 +99,9 @@ pub fn instances(
         }
         Ok(())
     };
-    // The caller can tell from its control whether it is complete.
     let _ = all(&mut listing);
-    Ok(listing.finish(max_instances))
+    listing.add_cycles(on_cycles);
+    listing.finish(max_instances)
 }
 
 /// At least one violation of each of the violated `levels` above TCC, searched in the fastest way; nothing is counted.
@@ -117,7 +123,9 @@ pub(super) fn first(
     }
     for level in strong(levels) {
         if !listing.shows(level) {
-            cycles::find(history, index, level, 1, &mut listing, control)?;
+            let mut on_cycles = Vec::new();
+            cycles::find(history, index, level, 1, &mut on_cycles, control)?;
+            listing.add_cycles(on_cycles);
         }
         if !listing.shows(level) {
             cycles::fallback(history, index, level, &mut listing, control)?;
@@ -283,6 +291,17 @@ impl Listing<'_> {
         } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
+        }
+    }
+
+    /// Counts and lists what cycles show, with a group for each component that they are in.
+    fn add_cycles(&mut self, on_cycles: Vec<OnCycle>) {
+        let mut last = None;
+        for (violation, component) in on_cycles {
+            if last.replace(component) != Some(component) {
+                self.new_group();
+            }
+            self.add_new(violation, self.n_groups);
         }
     }
 

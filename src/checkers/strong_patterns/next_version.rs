@@ -4,13 +4,13 @@
 //! either exactly one transaction updated the version that was read, or one writer of the key follows the version
 //! causally and precedes all other writers that do not come before the version.
 
+use crate::checkers::stretches::in_stretches;
 use crate::checkers::strong::CausalPast;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
-use rayon::prelude::*;
 
-/// Why a version is known to be newer than the one read.
+/// Why the next version is known to be newer than the one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Newer {
     /// The version read is the initial one.
@@ -28,16 +28,31 @@ pub(super) struct AntiDependency {
     pub(super) read: u32,
     /// Writer of the next version.
     pub(super) next: Node,
-    pub(super) newer: Newer,
 }
 
-/// SO (to the next transaction) and WR between transactions.
+impl AntiDependency {
+    /// Why the next version is newer. O(reads of its writer).
+    pub(super) fn newer(&self, index: &Index) -> Newer {
+        let version = |read: usize| (index.read_key[read], index.read_slot[read]);
+        let seen = version(self.read as usize);
+        if seen.1 == INITIAL_SLOT {
+            return Newer::ThanInitial;
+        }
+        let update = index.reads_of(self.next).find(|&read| version(read) == seen);
+        update.map_or(Newer::Causally, |read| Newer::Update(read as u32))
+    }
+}
+
+/// SO (to the next transaction) and WR between transactions, each once.
 pub(super) fn causal_graph(index: &Index) -> Digraph {
     let mut edges = Vec::new();
+    // By writer: its last reader, which may have read many of its versions.
+    let mut last = vec![NONE; index.n_nodes()];
     for t in 0..index.n_nodes() as Node {
         edges.extend(index.successor(t).map(|next| (t, next)));
         let writers = index.reads_of(t).map(|read| index.writer_of_read(read));
-        edges.extend(writers.filter(|&writer| writer != NONE && writer != t).map(|writer| (writer, t)));
+        let others = writers.filter(|&writer| writer != NONE && writer != t);
+        edges.extend(others.filter(|&w| std::mem::replace(&mut last[w as usize], t) != t).map(|w| (w, t)));
     }
     Digraph::new(index.n_nodes(), edges.iter().copied())
 }
@@ -50,8 +65,8 @@ pub(super) fn anti_dependencies(
     past: Option<&CausalPast>,
     control: &Control,
 ) -> Result<Vec<AntiDependency>, Interrupt> {
-    /// Keys per piece of parallel work.
-    const CHUNK: usize = 1024;
+    /// Keys gone through at a time: few may have been read often.
+    const STRETCH: usize = 32;
     if topological_order(graph).is_none() {
         return Ok(Vec::new());
     }
@@ -59,16 +74,12 @@ pub(super) fn anti_dependencies(
     for t in 0..index.n_nodes() as Node {
         index.reads_of(t).for_each(|read| reader_of[read] = t);
     }
-    let of_chunk = |chunk: usize| -> Result<Vec<AntiDependency>, Interrupt> {
-        control.check()?;
-        let mut found = Vec::new();
-        for key in chunk * CHUNK..index.n_keys().min((chunk + 1) * CHUNK) {
-            of_key(index, past, &reader_of, key as u32, &mut found);
-        }
-        Ok(found)
+    let of_key = |_: &mut (), key: usize, found: &mut Vec<AntiDependency>| {
+        of_key(index, past, &reader_of, key as u32, found);
     };
-    let chunks = (0..index.n_keys().div_ceil(CHUNK)).into_par_iter().map(of_chunk);
-    Ok(chunks.collect::<Result<Vec<_>, Interrupt>>()?.concat())
+    let mut found = Vec::new();
+    in_stretches(&mut found, index.n_keys(), STRETCH, control, || (), of_key)?;
+    Ok(found)
 }
 
 /// The anti-dependencies of the readers of one key.
@@ -78,13 +89,13 @@ fn of_key(index: &Index, past: Option<&CausalPast>, reader_of: &[Node], key: u32
         if readers.is_empty() {
             continue;
         }
-        let Some((next, newer)) = next_version(index, past, reader_of, key, writer, readers) else { continue };
+        let Some(next) = next_version(index, past, reader_of, key, writer, readers) else { continue };
         let others = readers.iter().map(|&read| (reader_of[read as usize], read)).filter(|&(t, _)| t != next);
         // A transaction that reads the version twice depends once.
         let mut last = NONE;
         for (reader, read) in others {
             if reader != last {
-                found.push(AntiDependency { reader, read, next, newer });
+                found.push(AntiDependency { reader, read, next });
             }
             last = reader;
         }
@@ -99,7 +110,7 @@ fn next_version(
     key: u32,
     writer: u32,
     readers: &[u32],
-) -> Option<(Node, Newer)> {
+) -> Option<Node> {
     let mut updates = readers.iter().filter(|&&read| {
         let t = reader_of[read as usize];
         t != writer && index.slot_of(t, key).is_some()
@@ -107,13 +118,13 @@ fn next_version(
     if let Some(&update) = updates.next() {
         let t = reader_of[update as usize];
         let alone = updates.all(|&read| reader_of[read as usize] == t);
-        return alone.then_some((t, if writer == NONE { Newer::ThanInitial } else { Newer::Update(update) }));
+        return alone.then_some(t);
     }
     let slots = index.slots_of(key);
     let writers = &index.slot_node[slots];
     let Some(past) = past else {
         return match *writers {
-            [only] if writer == NONE => Some((only, Newer::ThanInitial)),
+            [only] if writer == NONE => Some(only),
             _ => None,
         };
     };
@@ -134,8 +145,7 @@ fn next_version(
     let next = firsts.iter().copied().reduce(|a, b| if past.precedes(index, b, a) { b } else { a })?;
     let certain = firsts.iter().all(|&t| t == next || past.precedes(index, next, t));
     let after = writer == NONE || past.precedes(index, writer, next);
-    let newer = if writer == NONE { Newer::ThanInitial } else { Newer::Causally };
-    (certain && after).then_some((next, newer))
+    (certain && after).then_some(next)
 }
 
 /// The version that an anti-dependency leads to.

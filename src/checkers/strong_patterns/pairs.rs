@@ -131,7 +131,7 @@ impl<'a> Pairs<'a> {
         finder: &mut PathFinder,
         edge: AntiDependency,
     ) -> Option<EdgeIndex> {
-        let order = match edge.newer {
+        let order = match edge.newer(self.index) {
             Newer::ThanInitial => Vec::new(),
             Newer::Update(read) => vec![argument.read(edge.next, read as usize)],
             Newer::Causally => {

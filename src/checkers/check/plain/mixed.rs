@@ -251,7 +251,7 @@ fn add_violation(
     findings.violations.sort_by_key(|violation| violation.id);
 }
 
-/// The pattern of a violation, or that of cycles without a name if it is named after a level that it does not name.
+/// The pattern of a violation, or that by the weakest level it names if it is named after one that it does not name.
 fn named_by_weakest(violation: &Violation) -> Pattern {
     let pattern = violation.id.pattern;
     let about = pattern.row().level;
@@ -263,7 +263,7 @@ fn named_by_weakest(violation: &Violation) -> Pattern {
     let in_time = violation.edges.iter().any(|edge| edge.relation == Relation::RealTime);
     let weakest = violation.levels.iter().filter(|level| !level.is_of_reads()).map(form).min();
     let without_times = |level: Level| level.without_real_time().filter(|_| !in_time).unwrap_or(level);
-    weakest.map_or(pattern, |level| strong_patterns::general(without_times(level)))
+    weakest.map_or(pattern, |level| strong_patterns::named_by(violation, without_times(level)))
 }
 
 /// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
