@@ -69,6 +69,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "window")]
 pub mod app;
 pub mod audit;
 pub mod checkers;

@@ -1,16 +1,27 @@
 //! Chooses command line or window from the arguments; nothing else.
 
-use isoscope::app;
 use isoscope::cli::{self, Invocation};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
         Invocation::Command(command) => cli::run(&command).into(),
         Invocation::Done(code) => code.into(),
-        Invocation::Window(files) => match app::run(files.clone()) {
+        Invocation::Window(files) => match open_window(&files) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => cli::without_window(&error.to_string(), files).into(),
+            Err(why) => cli::without_window(&why, files).into(),
         },
     }
+}
+
+/// Opens the window; says why if it cannot.
+#[cfg(feature = "window")]
+fn open_window(files: &[PathBuf]) -> Result<(), String> {
+    isoscope::app::run(files.to_vec()).map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "window"))]
+fn open_window(_: &[PathBuf]) -> Result<(), String> {
+    Err("this program was built without the window".to_owned())
 }
