@@ -1,4 +1,5 @@
 //! What the user arranges around a history: grouping, notes, what is drawn, what-if, projects, links, folders.
+#![cfg(feature = "window")]
 
 mod window;
 

@@ -1,6 +1,6 @@
 //! The page that makes histories: workloads on databases and store models, recorded, checked while they grow, hunted
 //! through and compared.
-#![cfg(feature = "sqlite")]
+#![cfg(all(feature = "sqlite", feature = "window"))]
 
 #[cfg(unix)]
 mod common;

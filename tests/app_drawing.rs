@@ -1,4 +1,5 @@
 //! How the graph is drawn by choice: sessions folded into one card, cards put elsewhere, a whole component at once.
+#![cfg(feature = "window")]
 
 mod window;
 

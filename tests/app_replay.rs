@@ -1,5 +1,6 @@
 //! Going through a counterexample in the window: the layers of its argument, its cases, its operations, and what stays in
 //! its picture by choice.
+#![cfg(feature = "window")]
 
 mod window;
 

@@ -1,9 +1,10 @@
 //! The linked views of the window: each shows the same selection, and what is pinned in one is pinned in all.
+#![cfg(feature = "window")]
 
 mod window;
 
 use egui_kittest::kittest::Queryable as _;
-use isoscope::app::state::{Attention, Page};
+use isoscope::app::state::{Attention, Page, Phase};
 use isoscope::checkers::Level;
 use window::{FRACTURED, Window, click, document, opened, press, says, themes, wait};
 
@@ -191,7 +192,7 @@ fn the_history_is_sorted_searched_and_linked() {
             listing(window).is_some_and(|listing| listing.transactions.len() == 1)
         });
         press(&mut window, egui::Key::Escape);
-        window.get_by_label_contains("a2 2 operations").click();
+        window.get_by_label_contains("a2 a · 2 operations").click();
         window.run_steps(3);
         window.get_by_label_contains("w(y) = 1").click();
         window.run_steps(3);
@@ -354,4 +355,94 @@ fn a_report_is_written_beside_the_history() {
         wait(&mut window, "the report", |_| report.join("report.html").is_file());
         assert!(report.join("report.md").is_file() && report.join("picture.svg").is_file());
     }
+}
+
+/// A long fork: parallel snapshot isolation holds, prefix consistency does not.
+const FORK: &str = "a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]\n";
+
+#[test]
+fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept() {
+    for theme in themes() {
+        let (mut window, _folder) = opened(FORK, theme);
+        assert!(!says(&window, "Level P-PSI"), "the lattice is closed at first");
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
+        window.run_steps(4);
+        window.get_by_label("Level P-PSI: not checked");
+        window.get_by_label("Level P-TCC: holds, because TCC does");
+        window.get_by_label("Level SI: broken");
+        window.get_by_label("Level R-SI: broken, because PC is").click();
+        window.run_steps(4);
+        assert!(says(&window, "R-SI · strong snapshot isolation"));
+        assert!(says(&window, "Promised by postgresql repeatable read, mariadb repeatable read"));
+        window.get_by_label("Smallest anomaly").click();
+        window.run_steps(4);
+        assert_eq!(document(&window).selected.map(|id| id.to_string()), Some("LongFork/1".to_owned()));
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::C);
+        wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
+        window.get_by_label("Level P-PSI: holds");
+        window.get_by_label("Level P-PC: broken");
+        window.get_by_label("Level R-PSI: left open");
+        assert!(says(&window, "strongest known to hold: PSI"), "it has no times");
+        assert_eq!(document(&window).selected.map(|id| id.to_string()), Some("LongFork/1".to_owned()));
+    }
+}
+
+#[test]
+fn a_promise_is_framed_and_kept_or_broken() {
+    let (mut window, _folder) = opened(FORK, egui::Theme::Light);
+    window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
+    window.run_steps(4);
+    window.get_by_value("nothing chosen").click();
+    window.run_steps(4);
+    window.get_by_label("postgresql repeatable read: R-SI").click();
+    window.run_steps(4);
+    window.get_by_label("Level R-SI: broken, because PC is, promised");
+    window.get_by_label("broken");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_shown_around_the_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = window::window(egui::Theme::Dark);
+    let path = window::write(folder.path(), "bad.txt", "a: [w x 1]\nb: [r x 1]\nc: [r x ?]\nd: [r x 1]\n");
+    window.state_mut().open_all(vec![path]);
+    wait(&mut window, "the failure", |window| {
+        window.state().state().document.as_ref().is_some_and(|document| document.phase == Phase::Failed)
+    });
+    assert!(says(&window, "This file could not be read as a history"));
+    assert!(says(&window, "c: [r x ?]") && says(&window, "line 3"));
+    assert!(says(&window, "d: [r x 1]"), "what follows is shown, too");
+    window.get_by_label("Reading rules").click();
+    window.run_steps(4);
+    assert_eq!(window.state().state().page, Page::Health);
+}
+
+#[test]
+fn a_history_without_an_anomaly_opens_on_the_order_that_explains_it() {
+    let (window, _folder) = opened(window::CLEAN, egui::Theme::Light);
+    assert_eq!(window.state().state().page, Page::Order);
+    assert!(says(&window, "Independently verified"));
+}
+
+/// A fractured read on two keys and an intermediate read: three patterns.
+#[test]
+fn classes_are_stepped_through_and_opened_at_their_first_anomaly() {
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    let selected = |window: &Window| document(window).selected.expect("one is selected");
+    let first = selected(&window);
+    let mut seen = vec![first.pattern];
+    loop {
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::N);
+        window.run_steps(4);
+        if selected(&window) == first {
+            break;
+        }
+        assert_eq!(selected(&window).ordinal, 1);
+        assert!(!seen.contains(&selected(&window).pattern), "each class comes once");
+        seen.push(selected(&window).pattern);
+    }
+    assert!(seen.len() > 1, "{seen:?}");
+    window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::P);
+    window.run_steps(4);
+    assert_eq!(selected(&window).pattern, *seen.last().expect("there are some"));
 }

@@ -58,6 +58,7 @@ impl Case {
             findings: &self.findings,
             health: &self.health,
             options: &self.options,
+            promise: None,
             isolation: None,
             command: format!("isoscope report {}.txt -o report", self.name),
         }

@@ -67,6 +67,10 @@ pub enum Command {
     NextAnomaly,
     /// Select the previous listed anomaly.
     PreviousAnomaly,
+    /// Select the smallest anomaly of the next class.
+    NextClass,
+    /// Select the smallest anomaly of the previous class.
+    PreviousClass,
     /// Next step of the argument.
     NextStep,
     /// Previous step of the argument.
@@ -109,6 +113,10 @@ pub enum Command {
     ZoomOut,
     /// Switch between session columns and layers.
     SwitchLayout,
+    /// Show or hide the lattice of levels.
+    Lattice,
+    /// Check against every level of the lattice.
+    CheckEveryLevel,
     /// A page in the middle of the window.
     Show(Page),
     /// Run the selected checkers.
@@ -191,6 +199,10 @@ const fn with_control(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
+const fn with_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::SHIFT, key)
+}
+
 const fn with_alt(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::ALT, key)
 }
@@ -201,7 +213,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 
 /// The rows before those of the pages, in menu order.
 #[rustfmt::skip]
-const BEFORE_PAGES: [CommandRow; 50] = [
+const BEFORE_PAGES: [CommandRow; 54] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -232,6 +244,8 @@ const BEFORE_PAGES: [CommandRow; 50] = [
     CommandRow { command: Command::FoldSession, group: Group::Edit, name: "Fold session", tooltip: "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned", keys: &[plain(Key::Z)] },
     CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
     CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
+    CommandRow { command: Command::NextClass, group: Group::Go, name: "Next class", tooltip: "Select the first anomaly of the next pattern in the list", keys: &[with_shift(Key::N)] },
+    CommandRow { command: Command::PreviousClass, group: Group::Go, name: "Previous class", tooltip: "Select the first anomaly of the pattern before", keys: &[with_shift(Key::P)] },
     CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument, or in what is replayed", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
     CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument, or in what is replayed", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
     CommandRow { command: Command::NextLayer, group: Group::Go, name: "Next layer", tooltip: "Show how the argument comes about: one layer further", keys: &[plain(Key::CloseBracket), plain(Key::ArrowRight)] },
@@ -252,6 +266,8 @@ const BEFORE_PAGES: [CommandRow; 50] = [
     CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
     CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
+    CommandRow { command: Command::Lattice, group: Group::View, name: "All levels", tooltip: "Show what is known of every level below the strip, or hide it", keys: &[with_shift(Key::L)] },
+    CommandRow { command: Command::CheckEveryLevel, group: Group::Edit, name: "Check all levels", tooltip: "Check the history against every level of the lattice, which may take much longer", keys: &[with_shift(Key::C)] },
 ];
 
 /// Those after the pages.
@@ -425,6 +441,10 @@ pub enum Request {
     ShowOrder(Level),
     /// Show the smallest anomaly that breaks this level.
     SelectLevel(Level),
+    /// Say what the level with this code means, in the lattice.
+    ExplainLevel(&'static str),
+    /// What was promised, as a place among all promises.
+    ChoosePromise(Option<usize>),
     /// Show the versions of this key.
     ShowKey(KeyId),
     /// Show the versions of the key of this name, if it exists.

@@ -52,7 +52,7 @@ impl App {
             Request::Select(id) => self.select(id, true),
             Request::ListMore(pattern) => self.list_more(pattern),
             Request::ShowInstance(id) => self.show_instance(id),
-            Request::Toggle(branch) => self.with_tree(|tree| tree.toggle(branch)),
+            Request::Toggle(branch) => self.toggle_branch(branch),
             Request::Filter(filter) => self.set_filter(filter),
             Request::ToggleRelation(relation) => {
                 if !self.state.hidden.remove(&relation) {
@@ -136,6 +136,11 @@ impl App {
             }
             Request::Compare(row) => self.with_batch(|batch| batch.compare(row)),
             Request::SelectLevel(level) => self.select_level(level),
+            Request::ExplainLevel(code) => {
+                let again = self.state.lattice.chosen == Some(code);
+                self.state.lattice.chosen = Some(code).filter(|_| !again);
+            }
+            Request::ChoosePromise(place) => self.state.lattice.promise = place,
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
@@ -199,6 +204,8 @@ impl App {
             Command::Escape => self.escape(ctx),
             Command::NextAnomaly => self.step_anomaly(1),
             Command::PreviousAnomaly => self.step_anomaly(-1),
+            Command::NextClass => self.step_class(1),
+            Command::PreviousClass => self.step_class(-1),
             Command::Undo => self.undo(false),
             Command::Redo => self.undo(true),
             Command::SaveProject => self.save_project(),
@@ -254,6 +261,11 @@ impl App {
             },
             Command::ZoomIn => self.zoom_by(ZOOM_STEP),
             Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
+            Command::Lattice => self.state.lattice.open ^= true,
+            Command::CheckEveryLevel => {
+                self.state.lattice.open = true;
+                self.check_every_level();
+            }
             Command::SwitchLayout => self.set_layout(match self.state.layout {
                 LayoutKind::Auto => LayoutKind::Layered,
                 LayoutKind::Layered => LayoutKind::Lanes,
@@ -338,7 +350,8 @@ impl App {
         let name = format!("{stem}-{}-report", picture.argument.shown.to_string().replace('/', "-"));
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
-        let what = exporting::Report { folder, picture, history, catalogue, health, file };
+        let promise = self.state.lattice.promise();
+        let what = exporting::Report { folder, picture, history, catalogue, health, file, promise };
         self.ask(&EXPORT, move |control| Some(exporting::write_report(&what, control)));
     }
 

@@ -4,6 +4,7 @@ use super::files::write_whole;
 use super::picture::Picture;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
+use crate::checkers::lattice::Promise;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::export::{ComposeOptions, Evidence, ExportKind, compose, export};
@@ -69,6 +70,8 @@ pub struct Report {
     pub health: Arc<Health>,
     /// The history's file, for the command line in the report.
     pub file: String,
+    /// What was promised.
+    pub promise: Option<&'static Promise>,
 }
 
 /// Writes a report, and returns its folder.
@@ -90,6 +93,7 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
         findings: &what.catalogue.findings,
         health: &what.health,
         options: &options,
+        promise: what.promise,
         isolation: None,
         command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.shown),
     };

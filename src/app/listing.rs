@@ -30,7 +30,7 @@ pub struct Wanted {
     pub sessions: SortBy,
     /// How transactions are sorted.
     pub transactions: SortBy,
-    /// Only transactions whose name, or one of whose operations, contains this.
+    /// Only transactions whose name, or one of whose operations, contains this; then those of all sessions.
     pub text: String,
 }
 
@@ -48,9 +48,12 @@ pub struct Listing {
     pub wanted: Wanted,
     /// The sessions.
     pub sessions: Vec<SessionId>,
-    /// The transactions of one of them.
+    /// The transactions of one of them; where a text is searched, the first [`MOST`] of all sessions.
     pub transactions: Vec<TransactionId>,
 }
+
+/// Most transactions that a search lists.
+pub const MOST: usize = 10_000;
 
 /// Computing a listing.
 pub(super) static LIST: Task<Arc<Listing>> = Task::new("listing", Failure::Page(Page::Browser), |app, listing| {
@@ -59,7 +62,7 @@ pub(super) static LIST: Task<Arc<Listing>> = Task::new("listing", Failure::Page(
 });
 
 impl Listing {
-    /// O(sessions log sessions + operations of the session).
+    /// O(sessions log sessions + operations of the session, or of the history where a text is searched).
     pub fn new(history: &History, wanted: Wanted, control: &Control) -> Result<Listing, Interrupt> {
         let mut sessions: Vec<SessionId> = history.sessions().collect();
         if wanted.sessions == SortBy::Size {
@@ -68,14 +71,14 @@ impl Listing {
         }
         let text = as_typed(&wanted.text).to_lowercase();
         let says = |t: &TransactionId| {
-            text.is_empty()
-                || as_typed(&history.transaction_name(*t)).to_lowercase().contains(&text)
+            as_typed(&history.transaction_name(*t)).to_lowercase().contains(&text)
                 || as_typed(&history.exact_transaction_name(*t)).to_lowercase().contains(&text)
                 || going(control, history.operations_of(*t))
                     .any(|o| as_typed(&history.operation_text(o)).to_lowercase().contains(&text))
         };
         let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
-            true => going(control, history.transactions_of(wanted.session)).filter(says).collect(),
+            _ if !text.is_empty() => going(control, history.transactions()).filter(says).take(MOST).collect(),
+            true => going(control, history.transactions_of(wanted.session)).collect(),
             false => Vec::new(),
         };
         match wanted.transactions {
@@ -113,6 +116,7 @@ mod tests {
         assert_eq!(list(Wanted { transactions: SortBy::Size, ..Wanted::default() }), ["a2", "a1", "a3"]);
         assert_eq!(list(Wanted { transactions: SortBy::Outcome, ..Wanted::default() }), ["a3", "a1", "a2"]);
         assert_eq!(list(Wanted { text: "W(X)".to_owned(), ..Wanted::default() }), ["a1", "a2"]);
+        assert_eq!(list(Wanted { text: "(x) = 2".to_owned(), ..Wanted::default() }), ["a2", "b2", "b3"]);
         assert_eq!(list(Wanted { text: "a3".to_owned(), ..Wanted::default() }), ["a3"]);
         let wanted = Wanted { sessions: SortBy::Size, ..Wanted::default() };
         let sessions = Listing::new(&history, wanted, &Control::new()).expect("nothing stops it").sessions;

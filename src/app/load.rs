@@ -4,6 +4,7 @@ use super::App;
 use super::samples;
 use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
+use super::unreadable::Unreadable;
 use super::vocabulary::{Page, Phase, Source};
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
@@ -74,7 +75,7 @@ pub enum Message {
         seconds: f64,
     },
     /// It could not be read.
-    Failed(String),
+    Failed(Unreadable),
 }
 
 /// The levels that the window checks for every history.
@@ -120,7 +121,7 @@ impl Load {
                 }
                 pool.install(|| check(&history, control, outbox));
             }
-            Err(text) => outbox.send(Message::Failed(text)),
+            Err(why) => outbox.send(Message::Failed(why)),
         }
     }
 }
@@ -175,11 +176,18 @@ fn receive(app: &mut App, message: Message) {
                 }
                 document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
             }
+            let holds = document.strongest_satisfied().filter(|_| complete && document.all_hold());
             app.show_catalogue(catalogue, complete);
+            // A history without an anomaly opens on the order that explains it.
+            if let Some(level) = holds.filter(|_| app.state.page == Page::Graph) {
+                app.show_order(level);
+            }
         }
-        Message::Failed(text) => {
+        Message::Failed(why) => {
             document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
             if !cancelled {
+                let text = why.text.clone();
+                document.unreadable = Some(why);
                 app.state.tell(true, text);
             }
         }
@@ -202,18 +210,20 @@ fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) ->
     named
 }
 
-fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, String> {
+fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, Unreadable> {
     control.phase("reading", 0);
     let request = Request { format: None, rules: Some(rules) };
     match source {
-        Source::File(path) => formats::open(path, request, control).map_err(|error| error.to_string()),
+        Source::File(path) => formats::open(path, request, control).map_err(|error| Unreadable::of(&error)),
         Source::Sample(place) => {
-            let sample = samples::ALL.get(*place).ok_or("there is no such sample")?;
+            let none = || Unreadable::new("there is no such sample".to_owned());
+            let sample = samples::ALL.get(*place).ok_or_else(none)?;
             let input = Input::new(sample.file, sample.text.as_bytes());
-            formats::read(&input, request, control).map_err(|error| format!("{}: {error}", sample.file))
+            formats::read(&input, request, control)
+                .map_err(|error| Unreadable::new(format!("{}: {error}", sample.file)))
         }
         Source::Bytes { name, bytes } => {
-            formats::open_bytes(name, bytes, request, control).map_err(|error| error.to_string())
+            formats::open_bytes(name, bytes, request, control).map_err(|error| Unreadable::new(error.to_string()))
         }
     }
 }
@@ -229,34 +239,57 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
             outbox.send(Message::Health { health: Arc::new(health), resolution: Arc::clone(resolution) });
         }
     }
-    let found = |findings: Findings, complete| {
-        let levels = findings.levels.iter().cloned().map(Arc::new).collect();
-        let catalogue = Arc::new(Catalogue::new(history, findings));
-        outbox.send(Message::Found { catalogue, levels, complete, seconds: started.elapsed().as_secs_f64() });
-    };
-    let observe = |result: &LevelResult| outbox.send(Message::Level(Arc::new(result.clone())));
-    let check = |options: &Options| match &resolution {
-        Some(resolution) => audit::check_resolved(history, Arc::clone(resolution), options, control, &observe),
-        None => audit::check(history, options, control, &observe),
-    };
     // If reads are ambiguous, a strong level finds their writers at once, while a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
-    let is_small = history.n_operations() <= QUICK_LOOK_OPERATIONS;
-    let counts_at_once = is_small || checkers::has_repeated_elements(history);
-    if is_small && !is_ambiguous {
+    let check = Check { history, resolution, started, control, outbox };
+    if history.n_operations() <= QUICK_LOOK_OPERATIONS && !is_ambiguous {
         let levels = Level::ALL.into_iter().filter(|level| level.is_of_reads() || level.is_weak()).collect();
-        found(check(&Options { levels, ..Options::default() }), false);
+        check.found(check.against(&Options { levels, ..Options::default() }), false);
     }
-    if control.check().is_err() {
-        return;
+    if control.check().is_ok() {
+        check.run(levels_of(history));
     }
-    let options = Options { levels: levels_of(history), counts: counts_at_once, ..Options::default() };
-    let first = check(&options);
-    if let Some(resolution) = resolution.clone().filter(|_| first.can_be_counted()) {
-        // The evidence of violated levels can be viewed while everything else is counted.
-        found(first.clone(), false);
-        found(audit::count(history, resolution, first, &options, control), true);
-    } else {
-        found(first, true);
+}
+
+/// Checking a history whose reads are resolved, if that was possible, and sending what is found.
+pub(super) struct Check<'c> {
+    pub(super) history: &'c History,
+    pub(super) resolution: Option<Arc<Resolution>>,
+    pub(super) started: Instant,
+    pub(super) control: &'c Control,
+    pub(super) outbox: &'c Outbox<Message>,
+}
+
+impl Check<'_> {
+    /// Checks some levels; of large histories everything is counted after the verdicts.
+    pub(super) fn run(&self, levels: Vec<Level>) {
+        let is_small = self.history.n_operations() <= QUICK_LOOK_OPERATIONS;
+        let counts = is_small || checkers::has_repeated_elements(self.history);
+        let options = Options { levels, counts, ..Options::default() };
+        let first = self.against(&options);
+        if let Some(resolution) = self.resolution.clone().filter(|_| first.can_be_counted()) {
+            // The evidence of violated levels can be viewed while everything else is counted.
+            self.found(first.clone(), false);
+            self.found(audit::count(self.history, resolution, first, &options, self.control), true);
+        } else {
+            self.found(first, true);
+        }
+    }
+
+    fn against(&self, options: &Options) -> Findings {
+        let observe = |result: &LevelResult| self.outbox.send(Message::Level(Arc::new(result.clone())));
+        match &self.resolution {
+            Some(resolution) => {
+                audit::check_resolved(self.history, Arc::clone(resolution), options, self.control, &observe)
+            }
+            None => audit::check(self.history, options, self.control, &observe),
+        }
+    }
+
+    fn found(&self, findings: Findings, complete: bool) {
+        let levels = findings.levels.iter().cloned().map(Arc::new).collect();
+        let catalogue = Arc::new(Catalogue::new(self.history, findings));
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.outbox.send(Message::Found { catalogue, levels, complete, seconds });
     }
 }

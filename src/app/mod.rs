@@ -28,6 +28,7 @@ pub mod group_graph;
 pub mod grouping;
 mod instances;
 pub mod lanes;
+mod lattice;
 pub mod listing;
 pub mod load;
 pub mod nav_history;
@@ -57,6 +58,7 @@ mod tasks;
 pub mod timeline;
 pub mod tour;
 pub mod tree;
+mod unreadable;
 pub mod verdict_summary;
 pub mod versions;
 pub mod visibility;
@@ -345,11 +347,11 @@ impl App {
             Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
                 panels::levels::levels_ui(ui, document, progress, requests);
             });
-        }
-        if !state.banners.is_empty() {
-            Panel::top("banners").frame(bar(palette.panel, 12, 6)).show_separator_line(false).show(ui, |ui| {
-                panels::banners::banners_ui(ui, state, requests);
-            });
+            if state.lattice.open {
+                Panel::top("lattice").frame(bar(palette.panel, 14, 6)).show(ui, |ui| {
+                    panels::lattice::lattice_ui(ui, document, &state.lattice, requests);
+                });
+            }
         }
         self.body(ui, requests);
         self.overlays(ui, requests);
@@ -381,6 +383,17 @@ impl App {
             egui::CentralPanel::default().frame(ground).show(ui, |ui| panels::welcome::welcome_ui(ui, state, requests));
             return;
         };
+        if let Some(why) = document
+            .unreadable
+            .as_ref()
+            .filter(|_| document.phase == state::Phase::Failed && state.page != Page::Health)
+        {
+            let frame = side.fill(palette.ground).inner_margin(Margin::symmetric(40, 0));
+            egui::CentralPanel::default().frame(frame).show(ui, |ui| {
+                panels::unreadable::unreadable_ui(ui, state, why, requests);
+            });
+            return;
+        }
         Panel::left("anomalies").default_size(300.0).size_range(200.0..=520.0).frame(side).show(ui, |ui| {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
@@ -415,6 +428,7 @@ impl App {
     }
 
     fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
+        panels::banners::banners_ui(ui, &self.state, requests);
         if self.state.help {
             panels::help::help_ui(ui, requests);
         }

@@ -12,7 +12,7 @@ use super::timeline::{TIME, Timeline};
 use super::versions::{CHAIN, Question, Wanted};
 use super::vocabulary::Page;
 use crate::checkers::Level;
-use crate::history::TransactionId;
+use crate::history::{SessionId, TransactionId};
 use crate::jobs;
 use std::sync::Arc;
 
@@ -80,7 +80,20 @@ impl App {
     /// Computes the listing that the browser wants, unless everything is as in the file.
     pub(super) fn prepare_browser(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        document.browser.wanted.session = document.browser.session;
+        if document.selected.is_some() && document.browser.of != document.selected {
+            // The page opens at the selected anomaly.
+            document.browser.of = document.selected;
+            let violation = document.catalogue.as_ref().zip(document.selected).and_then(|(c, id)| c.violation(id));
+            let first = violation.and_then(|violation| violation.transactions.iter().find(|t| !t.is_initial()));
+            if let Some((history, &first)) = document.history.as_ref().zip(first) {
+                document.browser.session = history.session_of(first);
+                document.browser.transaction = Some(first);
+                document.browser.scroll = true;
+            }
+        }
+        // A search is about all sessions.
+        let is_search = !document.browser.wanted.text.is_empty();
+        document.browser.wanted.session = if is_search { SessionId::default() } else { document.browser.session };
         let wanted = &document.browser.wanted;
         if wanted.is_plain() {
             jobs::replace(&mut document.browser.listing, None);

@@ -47,7 +47,7 @@ static ROWS: [PageRow; 10] = [
     PageRow { page: Page::Order, name: "Order", keys: [plain(Key::Num7)], word: "order", about: About::History, tooltip: "An order that explains every read, step by step, of the strongest level that holds" },
     PageRow { page: Page::Health, name: "Health", keys: [plain(Key::Num8)], word: "health", about: About::History, tooltip: "Whether the history can be trusted, and by which rules it is read" },
     PageRow { page: Page::Statistics, name: "Statistics", keys: [plain(Key::Num9)], word: "statistics", about: About::History, tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie" },
-    PageRow { page: Page::Checkers, name: "Checkers", keys: [plain(Key::C)], word: "checkers", about: About::History, tooltip: "Several checkers on this history, or on generated ones of growing size: what each says, its time and memory" },
+    PageRow { page: Page::Checkers, name: "Checkers", keys: [plain(Key::C)], word: "checkers", about: About::History, tooltip: "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory" },
 ];
 
 impl Page {

@@ -10,6 +10,7 @@ use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
+use super::lattice::LatticeView;
 use super::listing::Listing;
 use super::load::Named;
 use super::nav_history::Places;
@@ -20,6 +21,7 @@ use super::project::RestoreTarget;
 use super::replaying::RunView;
 use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
+use super::unreadable::Unreadable;
 use super::versions::{Chain, Wanted};
 pub use super::vocabulary::{Attention, Banner, Focus, Page, Phase, RawLines, Source, Stage};
 use super::what_if::WhatIf;
@@ -46,6 +48,8 @@ pub struct Browser {
     pub wanted: super::listing::Wanted,
     /// The listing, if it is not simply everything as in the file.
     pub listing: Option<Arc<Listing>>,
+    /// The anomaly that was selected when a transaction was chosen here last.
+    pub of: Option<ViolationId>,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
 }
@@ -124,6 +128,8 @@ pub struct Document {
     pub title: String,
     /// Its state of work.
     pub phase: Phase,
+    /// Why it could not be read.
+    pub unreadable: Option<Unreadable>,
     /// What was observed, once it is read.
     pub history: Option<Arc<History>>,
     /// How much was recorded, once it is read.
@@ -231,6 +237,7 @@ impl Document {
             source,
             title,
             phase: Phase::Reading,
+            unreadable: None,
             history: None,
             recorded: None,
             form: RulesForm::new(&rules),
@@ -442,6 +449,8 @@ pub struct State {
     pub undo: Undo,
     /// The places visited.
     pub places: Places,
+    /// The lattice of levels.
+    pub lattice: LatticeView,
     /// Lanes use true time, without shortening idle stretches.
     pub true_time: bool,
     /// All sessions have a lane, not only those of the selected anomaly.

@@ -4,6 +4,7 @@ use super::App;
 use super::picture::{self};
 use super::raw;
 use super::state::Browser;
+use super::tree::Branch;
 use super::versions::Wanted;
 use super::vocabulary::{Attention, Page};
 use crate::history::{OperationId, TransactionId};
@@ -15,6 +16,24 @@ impl App {
         let Some(document) = &self.state.document else { return };
         if let Some(next) = document.tree.neighbour(document.selected, step) {
             self.select(next, true);
+        }
+    }
+
+    /// The first anomaly of the next class in the list, or of the one before.
+    pub(super) fn step_class(&mut self, step: isize) {
+        let Some(document) = &self.state.document else { return };
+        if let Some(next) = document.tree.neighbouring_class(document.selected, step) {
+            self.select(next, true);
+        }
+    }
+
+    /// Opens or folds a line of the list; of a class that is opened, the first anomaly is selected.
+    pub(super) fn toggle_branch(&mut self, branch: Branch) {
+        let tree = self.state.document.as_ref().map(|document| &document.tree);
+        let first = tree.and_then(|tree| tree.first_of_closed(branch));
+        self.with_tree(|tree| tree.toggle(branch));
+        if let Some(first) = first {
+            self.select(first, true);
         }
     }
 
@@ -81,9 +100,13 @@ impl App {
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
             let scroll = was != Page::Browser;
-            let (wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
-            let transaction = Some(transaction);
-            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing };
+            let (mut wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
+            if listing.as_ref().is_none_or(|listing| !listing.transactions.contains(&transaction)) {
+                // Something that the search does not list was chosen elsewhere.
+                wanted.text.clear();
+            }
+            let (transaction, of) = (Some(transaction), document.selected);
+            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing, of };
             self.state.page = Page::Browser;
         }
     }
@@ -99,6 +122,7 @@ impl App {
         if self.state.page != Page::Browser {
             document.browser.session = history.session_of(transaction);
             document.browser.transaction = Some(transaction);
+            document.browser.of = document.selected;
         }
         document.browser.operation = Some((operation, None));
         self.ask_for_key(Wanted::Key(history.operation(operation).key));

@@ -407,6 +407,9 @@ pub struct ReportArguments {
     pub(super) isolation: Option<Isolation>,
     #[command(flatten)]
     pub(super) drawing: DrawingArguments,
+    /// What the database promises, as in `check`: the report says so, and whether it is kept
+    #[arg(long, value_name = "CLAIM", value_parser = claim)]
+    pub(super) claim: Option<Claim>,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,

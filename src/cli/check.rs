@@ -4,10 +4,11 @@ use super::claims;
 use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, code_width, write_file};
+use super::progress::{self, Meter};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::values::Claim;
-use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
+use super::{CheckArguments, ExitCode, complain, disagreements, paging};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
@@ -118,7 +119,10 @@ impl Job<'_> {
                 continue;
             }
             let code = match found {
-                Found::History(path) => self.check_file(path, is_batch.then_some(width), target)?,
+                Found::History(path) => {
+                    let meter = Meter::new(is_batch.then_some((place, self.files.len())));
+                    self.check_file(path, is_batch.then_some(width), &meter, target)?
+                }
                 Found::Unusable { path, message } => self.fail(&path.to_string_lossy(), "file", message, target)?,
             };
             worst = worst.max(code);
@@ -135,13 +139,21 @@ impl Job<'_> {
     }
 
     /// Checks one history and prints the findings. In text output the verdicts appear before everything is counted.
-    fn check_file(&self, path: &Path, line_width: Option<usize>, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
+    fn check_file(
+        &self,
+        path: &Path,
+        line_width: Option<usize>,
+        meter: &Meter,
+        target: &mut Target<'_>,
+    ) -> anyhow::Result<ExitCode> {
         let control = match self.arguments.memory_limit {
             Some(megabytes) => Control::new().with_memory_limit((megabytes as usize) << 20),
             None => Control::new(),
         };
         let is_page = line_width.is_none() && !self.arguments.json;
-        let decided = match self.at_work(&control, || self.decide(path, &control, is_page)) {
+        let line = || meter.line(&control);
+        let decide = || self.pool.install(|| self.decide(path, &control, is_page));
+        let decided = match progress::shown(&line, decide) {
             Ok(decided) => decided,
             Err(error) => return self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target),
         };
@@ -152,8 +164,7 @@ impl Job<'_> {
             });
         }
         let known = if is_page { self.known_before_counting(path, &decided) } else { String::new() };
-        let line = || progress::of(&control);
-        let checked = progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
+        let checked = progress::shown_with(&known, &line, || self.pool.install(|| self.list(decided)));
         self.print(path, &checked, line_width, target)?;
         let of_promise = |promise: &Promise| ExitCode::of_promise(promise.is_kept(&checked.findings.levels));
         let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
@@ -169,11 +180,6 @@ impl Job<'_> {
             }
             false => String::new(),
         }
-    }
-
-    /// Runs work in the pool; a terminal shows its progress.
-    fn at_work<T: Send>(&self, control: &Control, work: impl FnOnce() -> T + Send) -> T {
-        progress::shown(|| progress::of(control), || self.pool.install(work))
     }
 
     /// Reads and decides one history, or a share of it if it is the only one. Counting is postponed if it `waits`.

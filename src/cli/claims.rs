@@ -3,8 +3,8 @@
 use super::ExitCode;
 use super::output::{Output, Paint};
 use super::values::Claim;
-use crate::checkers::lattice::{PROMISES, Promise};
-use crate::checkers::{Findings, Level, Verdict};
+use crate::checkers::lattice::{PROMISES, Promise, strongest_satisfied};
+use crate::checkers::{Findings, Level};
 use crate::report::PromiseEntry;
 
 /// The promise that is claimed, if one is.
@@ -33,13 +33,6 @@ pub(super) fn list(out: &Output) -> String {
     )
 }
 
-/// The satisfied levels that no other satisfied one implies.
-fn strongest_satisfied(findings: &Findings) -> Vec<Level> {
-    let satisfied = || findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
-    let is_strongest = |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
-    satisfied().map(|result| result.level).filter(is_strongest).collect()
-}
-
 /// "Claim: postgresql repeatable read promises R-SI (on one node): violated; the strongest level checked that holds is SI".
 pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> String {
     let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
@@ -48,7 +41,7 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
         ExitCode::Violated => (Paint::Bad, "violated"),
         _ => (Paint::Open, "undecided"),
     };
-    let holds: Vec<&str> = strongest_satisfied(findings).into_iter().map(Level::code).collect();
+    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(Level::code).collect();
     let holds = match holds[..] {
         [] => "no level that was checked holds".to_owned(),
         [one] => format!("the strongest level checked that holds is {one}"),
@@ -66,6 +59,6 @@ pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
         level: promise.level().unwrap_or_default().to_owned(),
         note: promise.note.to_owned(),
         kept: promise.is_kept(&findings.levels),
-        holds: strongest_satisfied(findings).into_iter().map(|level| level.code().to_owned()).collect(),
+        holds: strongest_satisfied(&findings.levels).into_iter().map(|level| level.code().to_owned()).collect(),
     }
 }

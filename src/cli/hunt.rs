@@ -134,6 +134,7 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         findings,
         health: &health::examine(history, &resolution, &Control::new())?,
         options: &ComposeOptions::for_history(history),
+        promise: None,
         isolation: isolation.parse().ok(),
         // Not this command line: the database's address may contain a password.
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),

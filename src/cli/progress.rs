@@ -1,10 +1,11 @@
 //! The progress of long work, on a terminal.
 
-use crate::control::Control;
+use crate::control::{Control, Progress};
 use crate::report::grouped;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Interval between two updates.
 const LOOK: Duration = Duration::from_millis(200);
@@ -68,12 +69,63 @@ fn watch(known: &str, line: &(dyn Fn() -> String + Sync), is_done: &AtomicBool) 
     }
 }
 
-/// "reading 43 %", "counting 1,250,000".
-pub(super) fn of(control: &Control) -> String {
-    let progress = control.progress();
-    match (progress.fraction(), progress.done) {
-        (Some(share), _) => format!("{} {:.0} %", progress.phase, 100.0 * share),
-        (None, 0) => progress.phase,
-        (None, done) => format!("{} {}", progress.phase, grouped(done)),
+/// What work says of its progress, and since when it has been in its phase.
+pub(super) struct Meter {
+    /// Which of several histories it is about: "3 of 214: ".
+    of_file: String,
+    phase: Mutex<(String, Instant)>,
+}
+
+impl Meter {
+    /// Of work on one of several histories, by place and number, or on a single one.
+    pub(super) fn new(of_file: Option<(usize, usize)>) -> Meter {
+        let of_file = of_file.map_or(String::new(), |(place, n)| format!("{} of {}: ", place + 1, grouped(n as u64)));
+        Meter { of_file, phase: Mutex::new((String::new(), Instant::now())) }
+    }
+
+    /// "reading 43 % of 263 MB, 180 MB/s, 1 s left", "checking: 4 of 8 levels known, 3 s", "counting 1,250,000, 2 s".
+    pub(super) fn line(&self, control: &Control) -> String {
+        let progress = control.progress();
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if phase.0 != progress.phase {
+            *phase = (progress.phase.clone(), Instant::now());
+        }
+        format!("{}{}", self.of_file, said(&progress, phase.1.elapsed().as_secs_f64()))
+    }
+}
+
+/// How far work is that has been in its phase for some seconds.
+fn said(progress: &Progress, seconds: f64) -> String {
+    let (done, total) = (progress.done as f64, progress.total as f64);
+    let so_far = if seconds < 1.0 { String::new() } else { format!(", {seconds:.0} s") };
+    match (progress.phase.as_str(), progress.fraction()) {
+        ("reading", Some(share)) => {
+            let left = (total - done).max(0.0) * seconds / done;
+            let rate = match done > 0.0 && seconds >= 0.5 {
+                true => format!(", {:.0} MB/s, {left:.0} s left", done / 1e6 / seconds),
+                false => String::new(),
+            };
+            format!("reading {:.0} % of {:.0} MB{rate}", 100.0 * share, (total / 1e6).ceil())
+        }
+        ("checking", Some(_)) => format!("checking: {done} of {total} levels known{so_far}"),
+        (phase, Some(share)) => format!("{phase} {:.0} %{so_far}", 100.0 * share),
+        (phase, None) if progress.done == 0 => format!("{phase}{so_far}"),
+        (phase, None) => format!("{phase} {}{so_far}", grouped(progress.done)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_how_much_how_fast_and_how_long() {
+        let said =
+            |phase: &str, done, total, seconds| said(&Progress { phase: phase.to_owned(), done, total }, seconds);
+        assert_eq!(said("reading", 90_000_000, 200_000_000, 1.0), "reading 45 % of 200 MB, 90 MB/s, 1 s left");
+        assert_eq!(said("reading", 0, 200_000_000, 0.2), "reading 0 % of 200 MB");
+        assert_eq!(said("checking", 3, 8, 4.2), "checking: 3 of 8 levels known, 4 s");
+        assert_eq!(said("counting", 1_250_000, 0, 2.0), "counting 1,250,000, 2 s");
+        assert_eq!(said("indexing", 0, 0, 0.1), "indexing");
     }
 }

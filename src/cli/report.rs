@@ -4,8 +4,10 @@ use super::check::{examine_and_check, resolve};
 use super::explain::{levels_of, named};
 use super::output::{self, Output};
 use super::self_check::SelfCheck;
-use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
+use super::values::Claim;
+use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input, paging};
 use crate::audit::{Example, Examples};
+use crate::checkers::lattice::Promise;
 use crate::checkers::{Findings, Options, Verdict};
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
@@ -20,13 +22,19 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         Some(ending) if ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm") => true,
         _ => arguments.output == Path::new("-"),
     };
+    if let Some(Claim::Help) = arguments.claim {
+        let list = claims::list(out);
+        out.text(&list);
+        return Ok(ExitCode::Satisfied);
+    }
+    let promise = claims::promised(arguments.claim);
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options {
-        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
-        max_instances: paging::causes(arguments.max_instances),
-        ..Options::default()
-    };
+    let mut levels = levels_of(&history, arguments.violation.as_ref(), &arguments.asked);
+    levels.extend(promise.map(Promise::levels).unwrap_or_default());
+    levels.sort_unstable();
+    levels.dedup();
+    let options = Options { levels, max_instances: paging::causes(arguments.max_instances), ..Options::default() };
     let (health, mut findings) = examine_and_check(
         &history,
         &resolve(&history, &control),
@@ -54,6 +62,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         findings: &findings,
         health: &health,
         options: &options,
+        promise,
         isolation: arguments.isolation,
         command: command_line(),
     };

@@ -203,7 +203,11 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
         requests.push(Request::ShowInstance(id));
     }
     if lines.is_empty() {
-        style::note(ui, "No anomaly passes the filter.");
+        let hidden: u64 = catalogue.findings.patterns.values().sum();
+        style::note(ui, format!("No anomalies match the filter: it hides all {}.", grouped(hidden)));
+        if ui.button("Clear the filter").clicked() {
+            requests.push(Request::Filter(String::new()));
+        }
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;

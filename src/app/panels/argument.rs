@@ -6,7 +6,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{self, Picture};
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette};
-use crate::app::vocabulary::{Attention, Focus, Phase};
+use crate::app::vocabulary::{Attention, Focus};
 use crate::counterexample::{Step, StepRole, narrate};
 use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
@@ -26,9 +26,6 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         let text = match (document.selected, document.drawing) {
             (Some(_), true) => "Looking for the smallest part that convinces…",
             (Some(_), false) => "There is no argument for this anomaly.",
-            (None, _) if document.phase == Phase::Failed => {
-                "The history could not be read: the message above says why."
-            }
             (None, _) if document.complete && document.all_hold() => {
                 "No read contradicts any level asked for. The page Order (7) shows an order that explains them all."
             }

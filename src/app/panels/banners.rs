@@ -7,10 +7,24 @@ use egui::{CornerRadius, Frame, Margin, RichText, Stroke, Ui, WidgetInfo, Widget
 
 /// Maximum height that they take, in points.
 const HEIGHT: f32 = 150.0;
+/// Their width, in a window that has the room.
+const WIDTH: f32 = 620.0;
 
-/// Draws the messages one below the other, newest first.
+/// Draws the messages over the lower right of the window, so that nothing moves: one below the other, newest first.
 pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
-    egui::ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| all_ui(ui, state, requests));
+    if state.banners.is_empty() {
+        return;
+    }
+    let palette = Palette::of(ui);
+    let corner = egui::vec2(-14.0, -36.0);
+    let area = egui::Area::new(egui::Id::new("messages")).anchor(egui::Align2::RIGHT_BOTTOM, corner);
+    area.order(egui::Order::Foreground).show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - 40.0));
+        let frame = Frame::new().fill(palette.panel).corner_radius(CornerRadius::same(6));
+        frame.shadow(ui.visuals().popup_shadow).show(ui, |ui| {
+            egui::ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| all_ui(ui, state, requests));
+        });
+    });
 }
 
 fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {

@@ -1,7 +1,7 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
 use crate::app::command::{Request, Requests};
-use crate::app::listing::{SortBy, Wanted};
+use crate::app::listing::{MOST, SortBy, Wanted};
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
@@ -223,7 +223,12 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
     if session.index() >= history.n_sessions() {
         return;
     }
-    let listing = document.browser.listing.as_ref().filter(|listing| listing.wanted.session == session);
+    let is_search = !document.browser.wanted.text.is_empty();
+    let listing = document.browser.listing.as_ref();
+    let listing = listing.filter(|listing| match is_search {
+        true => !listing.wanted.text.is_empty(),
+        false => listing.wanted.text.is_empty() && listing.wanted.session == session,
+    });
     let n = listing.map_or(history.transactions_of(session).len(), |listing| listing.transactions.len());
     let first = history.transactions_of(session).next();
     let wanted = &document.browser.wanted;
@@ -234,11 +239,15 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         }
     });
     let mut text = wanted.text.clone();
-    let field = egui::TextEdit::singleline(&mut text).hint_text("search: T295, w(x)").desired_width(f32::INFINITY);
+    let field =
+        egui::TextEdit::singleline(&mut text).hint_text("search all sessions: T295, w(x)").desired_width(f32::INFINITY);
     let response = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Search transactions"));
     if text != wanted.text {
         requests.push(Request::ArrangeBrowser(Wanted { text, ..wanted.clone() }));
+    }
+    if is_search && n == MOST {
+        style::note(ui, format!("The first {} are listed.", grouped(MOST as u64)));
     }
     let attended = document.attended();
     let chosen = document.browser.transaction;
@@ -256,7 +265,12 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
             Outcome::Aborted => "aborted · ",
             Outcome::Unknown => "unknown · ",
         };
-        let end = format!("{outcome}{}", counted(history.operation_range(transaction).len(), "operation"));
+        let whose = if is_search {
+            format!("{} · ", history.session_name(history.session_of(transaction)))
+        } else {
+            String::new()
+        };
+        let end = format!("{whose}{outcome}{}", counted(history.operation_range(transaction).len(), "operation"));
         let colour = if outcome.is_empty() { palette.text } else { palette.caution };
         let colour = if attended.contains(&transaction) { palette.accent } else { colour };
         let selected = chosen == Some(transaction);

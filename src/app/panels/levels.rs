@@ -18,10 +18,11 @@ const SMALL_PILL: f32 = 21.0;
 /// Between two pills.
 const JOINT: f32 = 14.0;
 
-/// The weakest violated levels: those violated that imply no other violated one. Two at most (CI and RC).
+/// The weakest violated levels of the strip: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
+    let of_strip = document.levels.iter().filter(|(level, _)| level.row().usual);
     let broken: Vec<Level> =
-        document.levels.iter().filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
+        of_strip.filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
     let minimal = |level: &Level| !broken.iter().any(|other| other != level && level.implies(*other));
     broken.iter().copied().filter(minimal).collect()
 }
@@ -209,6 +210,7 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
 
 fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests: &mut Requests) {
     let palette = Palette::of(ui);
+    super::command_button_ui(ui, Command::Lattice, requests);
     let (reading, checking) = document.seconds;
     match document.phase {
         Phase::Done => {

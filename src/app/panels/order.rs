@@ -61,6 +61,10 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         if let Some(order) = &document.order {
             ui.add_space(8.0);
             ui.label(RichText::new(meaning(document, order.level)).color(palette.weak));
+            if !matches!(document.witness(order.level), Some(Witness::Reads) | None) {
+                let verified = ui.colored_label(palette.good, "Independently verified");
+                verified.on_hover_text("Code that shares nothing with the checker has replayed this order: every read is explained at this level.");
+            }
         }
     });
     ui.add_space(4.0);
@@ -73,7 +77,7 @@ fn meaning(document: &Document, level: Level) -> &'static str {
         (_, level) if !level.reads_newest() => {
             "A commit order: reads may be of older versions where the level allows it."
         }
-        _ => "Run one after the other in this order, all read what they read.",
+        _ => "Executed serially in this order, every read returns what was observed.",
     }
 }
 

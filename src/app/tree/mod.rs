@@ -231,6 +231,46 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// The first instance of the class `step` classes after (before, if negative) that of the given one, wrapping around at
+    /// the end of the list. A class is a stretch of the list with one pattern. O(instances in the list).
+    pub fn neighbouring_class(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
+        let at = id.and_then(|id| self.position(id));
+        let mut firsts: Vec<(usize, ViolationId)> = Vec::new();
+        let shown = (0..self.made.order.len()).filter(|place| !self.made.is_folded(*place));
+        for (place, id) in shown.filter_map(|place| Some((place, self.made.at(place)?))) {
+            if firsts.last().is_none_or(|(_, last)| last.pattern != id.pattern) {
+                firsts.push((place, id));
+            }
+        }
+        let n = firsts.len() as isize;
+        let now = at.map(|at| firsts.partition_point(|(place, _)| *place <= at) as isize - 1);
+        let next = match now {
+            Some(now) => now + step,
+            None if step > 0 => 0,
+            None => -1,
+        };
+        (n > 0).then(|| firsts[next.rem_euclid(n) as usize].1)
+    }
+
+    /// The first instance of a pattern, or of one of its groups, whose line is still closed.
+    pub fn first_of_closed(&self, branch: Branch) -> Option<ViolationId> {
+        let catalogue = self.catalogue()?;
+        let is_in = |id: &ViolationId| match branch {
+            Branch::Pattern(pattern) => id.pattern == pattern,
+            Branch::Group(pattern, group) => {
+                let place = catalogue.place(*id).filter(|_| id.pattern == pattern);
+                place.is_some_and(|place| catalogue.entries[place].group == group)
+            }
+            _ => false,
+        };
+        if self.wanted.opened.contains(&branch) {
+            return None;
+        }
+        (0..self.made.order.len()).filter_map(|place| self.made.at(place)).find(is_in)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::notes::{Note, Notes};

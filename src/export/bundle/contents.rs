@@ -4,6 +4,8 @@
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
+use crate::checkers::Findings;
+use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
 use crate::history::{History, Outcome, TransactionId, grouped, visible, visible_line};
@@ -242,6 +244,9 @@ fn setting(brief: &Brief<'_>) -> Block {
         ["isolation level requested, and what the product means by it", "driver or client, autocommit, retries"]
             .map(|what| vec![vec![text(what)], blank()]),
     );
+    rows.extend(
+        brief.promise.map(|promise| vec![vec![text("promised")], vec![text(promised(promise, brief.findings))]]),
+    );
     rows.push(vec![vec![text("schema, and how keys map to rows")], blank()]);
     rows.push(vec![vec![text("faults injected")], blank()]);
     let file = format!("{} ({})", name.unwrap_or_else(|| "made in memory".to_owned()), origin.format);
@@ -252,6 +257,23 @@ fn setting(brief: &Brief<'_>) -> Block {
         rows.push(vec![vec![text("assumed")], vec![text(assumption)]]);
     }
     Block::Table { header: vec![vec![text("what")], vec![text("here")]], rows }
+}
+
+/// "R-SI by postgresql repeatable read (on one node): broken. The strongest level checked that holds: P-PSI."
+fn promised(promise: &Promise, findings: &Findings) -> String {
+    let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
+    let kept = match promise.is_kept(&findings.levels) {
+        Some(true) => "kept",
+        Some(false) => "broken",
+        None => "not decided here",
+    };
+    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(|level| level.code()).collect();
+    let holds = match holds[..] {
+        [] => "No level that was checked holds.".to_owned(),
+        [one] => format!("The strongest level checked that holds: {one}."),
+        _ => format!("The strongest levels checked that hold: {}.", holds.join(", ")),
+    };
+    format!("{} by {}{note}: {kept}. {holds}", promise.level().unwrap_or_default(), promise.name())
 }
 
 fn to_run(report: &mut Document, parts: &Parts<'_>) {

@@ -18,6 +18,7 @@ mod web_page;
 
 use super::reproduce::{self, Isolation, Plan, Reproduction};
 use super::{ComposeOptions, ExportError, ExportKind, Picture, compose, export};
+use crate::checkers::lattice::Promise;
 use crate::checkers::{Findings, Violation};
 use crate::control::Control;
 use crate::counterexample::{Counterexample, Explanation, narrate};
@@ -42,6 +43,8 @@ pub struct Brief<'a> {
     pub health: &'a Health,
     /// How the picture is composed.
     pub options: &'a ComposeOptions,
+    /// What the database promises, if that is known.
+    pub promise: Option<&'static Promise>,
     /// The setting that the scripts use; none for the one that claims the level.
     pub isolation: Option<Isolation>,
     /// The command line that makes this report.

@@ -1,0 +1,87 @@
+//! The lattice of levels, as far as the window shows it: what is known of each level, what was promised, and checking the
+//! open history against all of them.
+
+use super::App;
+use super::load::{Check, LOAD};
+use super::vocabulary::Phase;
+use crate::checkers::lattice::{self, LatticeLevel, PROMISES, Promise};
+use crate::checkers::{Level, LevelResult, Verdict};
+use std::time::Instant;
+
+/// How the lattice is shown.
+#[derive(Clone, Debug, Default)]
+pub struct LatticeView {
+    /// It is open below the strip.
+    pub open: bool,
+    /// What was promised, as a place among [`PROMISES`].
+    pub promise: Option<usize>,
+    /// The code of the level that is explained.
+    pub chosen: Option<&'static str>,
+}
+
+impl LatticeView {
+    /// What was promised.
+    pub fn promise(&self) -> Option<&'static Promise> {
+        PROMISES.get(self.promise?)
+    }
+}
+
+/// What is known of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It holds; if it was not checked itself, because this one does.
+    Holds(Option<Level>),
+    /// It is violated; if it was not checked itself, because this one is.
+    Broken(Option<Level>),
+    /// It was checked and left open.
+    Open,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// What the results say about a level, by itself or by what it implies and what implies it. O(levels).
+pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
+    let own = results.iter().find(|result| Some(result.level) == level.decided).map(|result| &result.verdict);
+    match own {
+        Some(Verdict::Satisfied(_)) => return Known::Holds(None),
+        Some(Verdict::Violated) => return Known::Broken(None),
+        Some(Verdict::Undecided(_)) | None => {}
+    }
+    let follows = |result: &&LevelResult| {
+        let other = lattice::level(result.level.code())?;
+        match result.verdict {
+            Verdict::Satisfied(_) if other.implies(level) => Some(Known::Holds(Some(result.level))),
+            Verdict::Violated if level.implies(other) => Some(Known::Broken(Some(result.level))),
+            _ => None,
+        }
+    };
+    let nothing = if own.is_some() { Known::Open } else { Known::Nothing };
+    results.iter().find_map(follows).unwrap_or(nothing)
+}
+
+/// The strongest levels known to hold: no other one known to hold implies them.
+pub(super) fn strongest(results: &[&LevelResult]) -> Vec<&'static str> {
+    let holds: Vec<&LatticeLevel> =
+        lattice::levels().iter().filter(|level| matches!(known(results, level), Known::Holds(_))).collect();
+    let is_strongest = |level: &&&LatticeLevel| !holds.iter().any(|o| o.code != level.code && o.implies(level));
+    holds.iter().filter(is_strongest).map(|level| level.code.as_str()).collect()
+}
+
+impl App {
+    /// Checks the open history against every level that can be decided.
+    pub(super) fn check_every_level(&mut self) {
+        let Some(document) = self.state.document.as_mut().filter(|document| !document.is_busy()) else { return };
+        let Some(history) = document.history.clone() else { return };
+        for level in Level::EVERY {
+            if document.levels.iter().all(|(known, _)| *known != level) {
+                document.levels.push((level, None));
+            }
+        }
+        document.phase = Phase::Checking;
+        let (resolution, pool) = (document.resolution.clone(), self.pool.clone());
+        self.start(&LOAD, move |control, outbox| {
+            let check = Check { history: &history, resolution, started: Instant::now(), control, outbox };
+            pool.install(|| check.run(Level::EVERY.to_vec()));
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! The lattice of levels below the strip: a column for each base, a row for each order, what was promised, and what a level
+//! means.
+
+use super::{command_button_ui, paint_cross, paint_tick};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::lattice::{Known, LatticeView, known, strongest};
+use crate::app::state::Document;
+use crate::app::style::{self, Palette};
+use crate::checkers::lattice::{self, Base, LatticeLevel, Order, PROMISES, Promise};
+use crate::checkers::{LevelResult, Verdict};
+use egui::{Align2, Color32, FontId, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Width of the names of the orders.
+const NAMES: f32 = 98.0;
+/// Height of a row.
+const ROW: f32 = 21.0;
+/// Narrowest column.
+const NARROWEST: f32 = 44.0;
+
+/// Draws the lattice.
+pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
+    let results: Vec<&LevelResult> = document.levels.iter().filter_map(|(_, result)| result.as_deref()).collect();
+    let results = results.as_slice();
+    promise_ui(ui, document, results, view, requests);
+    ui.add_space(4.0);
+    ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, results, view, requests));
+    let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
+    if let Some(level) = chosen {
+        ui.add_space(4.0);
+        explanation_ui(ui, results, level, requests);
+    }
+    ui.add_space(6.0);
+}
+
+/// What was promised and whether that is kept, and the strongest levels that hold.
+fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.label("Promised by");
+        let name = view.promise().map_or("nothing chosen".to_owned(), Promise::name);
+        egui::ComboBox::from_id_salt("promise").selected_text(name).width(230.0).height(420.0).show_ui(ui, |ui| {
+            if ui.selectable_label(view.promise.is_none(), "nothing chosen").clicked() {
+                requests.push(Request::ChoosePromise(None));
+            }
+            for (place, promise) in PROMISES.iter().enumerate().filter(|(_, promise)| promise.level().is_some()) {
+                let text = format!("{}: {}", promise.name(), promise.level().unwrap_or_default());
+                if ui.selectable_label(view.promise == Some(place), text).on_hover_text(promise.note).clicked() {
+                    requests.push(Request::ChoosePromise(Some(place)));
+                }
+            }
+        });
+        if let Some(promise) = view.promise() {
+            let verdicts: Vec<LevelResult> = results.iter().copied().cloned().collect();
+            let (colour, word) = match promise.is_kept(&verdicts) {
+                Some(true) => (palette.good, "kept"),
+                Some(false) => (palette.bad, "broken"),
+                None => (palette.weak, "not known"),
+            };
+            ui.label(format!("{}:", promise.level().unwrap_or_default()));
+            style::bold(ui, word, style::BODY, colour);
+        }
+        let holds = strongest(results);
+        if !holds.is_empty() {
+            style::note(ui, format!("strongest known to hold: {}", holds.join(", ")));
+        }
+        if !document.is_busy() && document.levels.len() < crate::checkers::Level::EVERY.len() {
+            command_button_ui(ui, Command::CheckEveryLevel, requests);
+        }
+    });
+}
+
+/// The bases, weakest first, and their level on an order.
+fn bases() -> Vec<&'static Base> {
+    let mut bases: Vec<&'static Base> = Vec::new();
+    for level in lattice::levels() {
+        if bases.last().is_none_or(|last| last.code != level.base.code) {
+            bases.push(level.base);
+        }
+    }
+    bases
+}
+
+fn table_ui(ui: &mut Ui, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let bases = bases();
+    let width = ((ui.available_width() - NAMES) / bases.len() as f32).max(NARROWEST);
+    let size = vec2(NAMES + width * bases.len() as f32, ROW * (Order::ALL.len() + 1) as f32);
+    let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+    let cell = |row: usize, column: usize| {
+        let corner = area.min + vec2(NAMES + width * column as f32, ROW * row as f32);
+        Rect::from_min_size(corner, vec2(width, ROW)).shrink(1.5)
+    };
+    let small = FontId::proportional(style::SMALL);
+    for (column, base) in bases.iter().enumerate() {
+        let at = cell(0, column);
+        ui.painter().text(at.center(), Align2::CENTER_CENTER, base.code, small.clone(), palette.text);
+        ui.interact(at, ui.id().with(("base", base.code)), Sense::hover()).on_hover_text(base.name.replace('-', " "));
+    }
+    for (row, order) in Order::ALL.into_iter().enumerate() {
+        let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
+        let name = format!("{}{}", order.word(), if order == Order::Session { " order" } else { "" });
+        ui.painter().text(at, Align2::LEFT_CENTER, name, small.clone(), palette.weak);
+        for (column, base) in bases.iter().enumerate() {
+            let of_cell = |level: &&LatticeLevel| level.base.code == base.code && level.order == order;
+            if let Some(level) = lattice::levels().iter().find(of_cell) {
+                cell_ui(ui, known(results, level), view, level, cell(row + 1, column), requests);
+            }
+        }
+    }
+}
+
+fn cell_ui(
+    ui: &mut Ui,
+    known: Known,
+    view: &LatticeView,
+    level: &'static LatticeLevel,
+    area: Rect,
+    requests: &mut Requests,
+) {
+    let palette = Palette::of(ui);
+    let colour = colour_of(known, &palette);
+    let response = ui.interact(area, ui.id().with(("cell", level.code.as_str())), Sense::click());
+    let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
+    let is_chosen = view.chosen == Some(level.code.as_str()) || response.hovered() || response.has_focus();
+    // What follows from another level has a thin border.
+    let width = match known {
+        _ if is_chosen => 2.2,
+        Known::Holds(None) | Known::Broken(None) => 1.2,
+        _ => 0.5,
+    };
+    ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
+    let centre = area.center();
+    match known {
+        Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
+        Known::Broken(_) => paint_cross(ui.painter(), centre, 10.0, colour),
+        Known::Open => {
+            ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
+        }
+        Known::Nothing => drop(ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour))),
+    }
+    let is_promised = view.promise().and_then(Promise::level) == Some(level.code.as_str());
+    if is_promised {
+        // A frame around the cell, for users who do not tell colours apart.
+        ui.painter().rect_stroke(area.expand(1.5), 5.0, Stroke::new(2.0, palette.accent), StrokeKind::Outside);
+    }
+    let promised = if is_promised { ", promised" } else { "" };
+    let spoken = format!("Level {}: {}{promised}", level.code, sentence(known));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
+    if response.clicked() {
+        requests.push(Request::ExplainLevel(level.code.as_str()));
+    }
+    response.on_hover_text(spoken);
+}
+
+fn colour_of(known: Known, palette: &Palette) -> Color32 {
+    match known {
+        Known::Holds(_) => palette.good,
+        Known::Broken(_) => palette.bad,
+        Known::Open => palette.caution,
+        Known::Nothing => palette.weak,
+    }
+}
+
+/// What is known of a level, in a few words.
+fn sentence(known: Known) -> String {
+    match known {
+        Known::Holds(None) => "holds".to_owned(),
+        Known::Holds(Some(because)) => format!("holds, because {because} does"),
+        Known::Broken(None) => "broken".to_owned(),
+        Known::Broken(Some(because)) => format!("broken, because {because} is"),
+        Known::Open => "left open".to_owned(),
+        Known::Nothing => "not checked".to_owned(),
+    }
+}
+
+/// What a level promises, who promises it, and what is known of it.
+fn explanation_ui(ui: &mut Ui, results: &[&LevelResult], level: &'static LatticeLevel, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let known = known(results, level);
+    ui.horizontal_wrapped(|ui| {
+        style::bold(ui, &format!("{} · {}", level.code, level.name.replace('-', " ")), style::BODY, palette.strong);
+        ui.colored_label(colour_of(known, &palette), sentence(known));
+        let own = results.iter().find(|result| Some(result.level) == level.decided);
+        if let Some(Verdict::Undecided(cause)) = own.map(|result| &result.verdict) {
+            style::note(ui, cause.to_string());
+        }
+        let shown = match known {
+            Known::Holds(because) | Known::Broken(because) => because.or(level.decided),
+            Known::Open | Known::Nothing => None,
+        };
+        match (known, shown) {
+            (Known::Broken(_), Some(shown)) => {
+                if ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked() {
+                    requests.push(Request::SelectLevel(shown));
+                }
+            }
+            (Known::Holds(_), Some(shown)) => {
+                if ui.button("Order").on_hover_text("Show the order that explains every read").clicked() {
+                    requests.push(Request::ShowOrder(shown));
+                }
+            }
+            _ => {}
+        }
+    });
+    ui.label(level.promise());
+    let mut facts = vec![format!("Broken by {}.", level.base.broken_by)];
+    let keywords: Vec<String> = level.elle.iter().map(|keyword| format!(":{keyword}")).collect();
+    if !keywords.is_empty() {
+        facts.push(format!("Elle calls it {}.", keywords.join(", ")));
+    }
+    let products: Vec<String> = level.promised_by().map(Promise::name).collect();
+    if !products.is_empty() {
+        facts.push(format!("Promised by {}.", products.join(", ")));
+    }
+    style::note(ui, facts.join(" "));
+}
