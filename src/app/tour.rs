@@ -7,6 +7,17 @@ use super::vocabulary::{Attention, Page, Source};
 /// The history that the tour is about.
 const SAMPLE: &str = "tap-k-fractured-read.txt";
 
+/// A part of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The strip of levels.
+    Levels,
+    /// The page in the middle.
+    Middle,
+    /// The argument on the right.
+    Argument,
+}
+
 /// One step.
 #[derive(Debug)]
 pub struct Stop {
@@ -14,6 +25,8 @@ pub struct Stop {
     pub title: &'static str,
     /// The explanation.
     pub text: &'static str,
+    /// What it points at.
+    pub part: Part,
     /// The page it is shown on.
     page: Page,
     /// The step of the argument that is highlighted.
@@ -27,6 +40,7 @@ pub const STOPS: [Stop; 5] = [
         text: "The strip on top is the hierarchy of isolation levels. Green ones hold, red ones are broken, and a flag marks the \
                weakest that is broken. Click a red one for its smallest anomaly, a green one for an order that explains \
                every read.",
+        part: Part::Levels,
         page: Page::Graph,
         step: None,
     },
@@ -35,13 +49,15 @@ pub const STOPS: [Stop; 5] = [
         text: "Each card is a transaction with the operations that matter, each column a session. An arrow says that one comes \
                before the other: dotted by its session, blue because it was read, dashed because it is inferred. The \
                arrows of an anomaly form a cycle.",
+        part: Part::Middle,
         page: Page::Graph,
         step: None,
     },
     Stop {
         title: "The argument",
-        text: "The right side tells why that is a contradiction, step by step. The keys j and k walk through; what a step speaks \
-               of lights up in the graph. Point at any arrow to read why it is there.",
+        text: "The right side tells why that is a contradiction, step by step. The keys j and k go through the steps; what a step \
+               is about lights up in the graph. Point at any arrow to read why it is there.",
+        part: Part::Argument,
         page: Page::Graph,
         step: Some(2),
     },
@@ -49,13 +65,15 @@ pub const STOPS: [Stop; 5] = [
         title: "Other views of the same",
         text: "The keys 1 to 9 change the view: here are the sessions on a time axis. What is pinned in one view is pinned in \
                all; Esc releases it, Alt and the left arrow go back.",
+        part: Part::Middle,
         page: Page::Lanes,
         step: Some(2),
     },
     Stop {
         title: "What if",
         text: "Choose transactions with Shift and a click, then press w to check the history without them, or o to check only \
-               them: the verdicts stand beside the original ones. Ctrl+P finds everything else by its name.",
+               them: the verdicts appear next to the original ones. Ctrl+P finds everything else by its name.",
+        part: Part::Middle,
         page: Page::Graph,
         step: None,
     },

@@ -1,14 +1,29 @@
-//! The tour's card in the lower corner: it covers nothing that it mentions and never blocks.
+//! The tour's card, with a frame around what it is about: it never blocks, and Enter goes on.
 
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};
-use crate::app::tour::STOPS;
-use egui::{Align2, Area, Frame, Id, Margin, Stroke, Ui, vec2};
+use crate::app::tour::{Part, STOPS};
+use egui::containers::panel::PanelState;
+use egui::{
+    Align2, Area, Button, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modifiers, Order, Rect, Stroke,
+    StrokeKind, Ui, vec2,
+};
 
 /// Draws the card.
 pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
     let Some(stop) = STOPS.get(at) else { return };
     let palette = Palette::of(ui);
+    if let Some(around) = rect_of(ui.ctx(), stop.part) {
+        let painter = ui.ctx().layer_painter(egui::LayerId::new(Order::Foreground, Id::new("tour frame")));
+        let stroke = Stroke::new(3.0, palette.accent);
+        painter.rect_stroke(around.shrink(2.0), CornerRadius::same(8), stroke, StrokeKind::Inside);
+    }
+    let last = at + 1 == STOPS.len();
+    let next = Request::Tour((!last).then_some(at + 1));
+    let is_typing = ui.ctx().text_edit_focused();
+    if !is_typing && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
+        requests.push(next.clone());
+    }
     let frame = Frame::new()
         .fill(palette.raised)
         .stroke(Stroke::new(1.5, palette.accent))
@@ -21,19 +36,37 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
             style::bold(ui, &title, style::HEADING, palette.strong);
             ui.label(egui::RichText::new(stop.text).color(palette.text));
             ui.add_space(6.0);
+            // Each button keeps its place, so that one can click on through all steps.
             ui.horizontal(|ui| {
-                if at > 0 && ui.button("Back on the tour").clicked() {
+                if ui.add_enabled(at > 0, Button::new("Previous")).clicked() {
                     requests.push(Request::Tour(Some(at - 1)));
                 }
-                let last = at + 1 == STOPS.len();
-                let next = if last { "Finish the tour" } else { "Go on" };
-                if ui.button(next).clicked() {
-                    requests.push(Request::Tour((!last).then_some(at + 1)));
+                let name = if last { "Finish" } else { "Next" };
+                if ui.add(Button::new(name).min_size(vec2(76.0, 0.0))).on_hover_text("Enter").clicked() {
+                    requests.push(next);
                 }
-                if !last && ui.button("End the tour").clicked() {
-                    requests.push(Request::Tour(None));
-                }
+                style::note(ui, "or press Enter");
+                ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+                    if ui.button("End the tour").clicked() {
+                        requests.push(Request::Tour(None));
+                    }
+                });
             });
         });
     });
+}
+
+/// Where a part of the window is.
+fn rect_of(ctx: &Context, part: Part) -> Option<Rect> {
+    let panel = |name: &str| PanelState::load(ctx, Id::new(name)).map(|state| state.outer_rect);
+    match part {
+        Part::Levels => panel("levels"),
+        Part::Argument => panel("argument"),
+        Part::Middle => {
+            let (top, left) = (panel("levels")?.bottom(), panel("anomalies")?.right());
+            let (bottom, right) =
+                (panel("status")?.top(), panel("argument").map_or(ctx.content_rect().right(), |r| r.left()));
+            Some(Rect::from_min_max(egui::pos2(left, top), egui::pos2(right, bottom)))
+        }
+    }
 }
