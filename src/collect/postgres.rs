@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// Longest time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a statement waits for a lock, in milliseconds: a transaction that waits longer aborts.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = 100";
 /// Registers created by one statement.
 const BATCH: u64 = 1000;
 
@@ -52,7 +54,19 @@ impl Driver for Postgres {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session("")
+    }
+
+    fn connect_read_only(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session(" READ ONLY")
+    }
+}
+
+impl Postgres {
+    fn session(&self, mode: &str) -> Result<Box<dyn Connection>, Failure> {
         let mut client = self.config.connect(NoTls).map_err(failure)?;
+        // Shorter than the time after which the server looks for deadlocks. Servers without this setting wait.
+        let _: Result<(), postgres::Error> = client.batch_execute(LOCK_TIMEOUT);
         let mut prepare = |sql| client.prepare(sql).map_err(failure);
         let statements = Statements {
             read: prepare("SELECT v FROM isoscope WHERE k = $1")?,
@@ -63,7 +77,7 @@ impl Driver for Postgres {
                  ON CONFLICT (k) DO UPDATE SET v = old.v || ' ' || excluded.v",
             )?,
         };
-        Ok(Box::new(Session { client, statements, begin: self.begin.clone() }))
+        Ok(Box::new(Session { client, statements, begin: format!("{}{mode}", self.begin) }))
     }
 }
 

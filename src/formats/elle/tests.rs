@@ -99,7 +99,7 @@ fn an_invocation_is_completed_by_the_next_operation_of_its_process() {
     assert_eq!(
         history.assumptions(),
         [
-            "Operations of processes that are no clients, such as `:nemesis`: 1, left out.",
+            "Operations of processes that are no clients, such as `:nemesis`: 1; no verdict depends on them.",
             "Invocations without completion: 1, their outcome is unknown.",
             "Real time is the order of operations in the file, as for Elle: no operation has a time. Times are places in \
              that order.",
@@ -557,6 +557,6 @@ fn a_file_in_which_only_the_nemesis_acts_is_a_history_without_transactions() {
     assert_eq!((history.n_sessions(), history.n_transactions()), (0, 0));
     assert_eq!(
         history.assumptions(),
-        ["Operations of processes that are no clients, such as `:nemesis`: 2, left out."]
+        ["Operations of processes that are no clients, such as `:nemesis`: 2; no verdict depends on them."]
     );
 }
