@@ -4,7 +4,9 @@ use super::output::{Output, Paint};
 use super::progress;
 use super::workload::WorkloadArguments;
 use super::{ExitCode, complain};
-use crate::collect::{Address, Fault, Faults, Named, Requirement, Snapshot, Statistics, WriteOrder};
+use crate::collect::{
+    Action, Address, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
+};
 use crate::control::Control;
 use crate::generate::Workload;
 use crate::hunt::{Opened, Target};
@@ -12,6 +14,7 @@ use crate::report::grouped;
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which database, and how to use it.
@@ -58,6 +61,9 @@ struct FaultArguments {
     /// A process of this machine to pause with its children: its number, or the file that holds it
     #[arg(long, value_name = "NAME=PID")]
     pause: Vec<Named>,
+    /// What a relay in front of a server does to connections: cut, hold (nothing passes) or delay:MILLISECONDS
+    #[arg(long, value_name = "NAME=HOW")]
+    relay: Vec<Named>,
     /// Seconds between two faults
     #[arg(long, value_name = "SECS", default_value_t = 5.0, value_parser = super::values::seconds)]
     every: f64,
@@ -67,16 +73,44 @@ struct FaultArguments {
 }
 
 impl FaultArguments {
-    fn faults(&self) -> anyhow::Result<Faults> {
+    /// The faults; servers with a relay get its address.
+    fn faults(&self, servers: &mut [Address]) -> anyhow::Result<Faults> {
         let heals = |name: &str| self.heal_cmd.iter().find(|heal| heal.name == name).map(|heal| heal.command.clone());
         if let Some(heal) = self.heal_cmd.iter().find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name)) {
             anyhow::bail!("--heal-cmd {}: no --fault-cmd has this name", heal.name);
         }
-        let own =
-            |Named { name, command }: &Named| Fault { name: name.clone(), begin: command.clone(), end: heals(name) };
-        let faults = self.fault_cmd.iter().map(own).chain(self.pause.iter().map(Fault::pause)).collect();
+        let own = |Named { name, command }: &Named| Fault {
+            name: name.clone(),
+            begin: Action::Command(command.clone()),
+            end: heals(name).map(Action::Command),
+        };
+        let mut faults: Vec<Fault> =
+            self.fault_cmd.iter().map(own).chain(self.pause.iter().map(Fault::pause)).collect();
+        faults.extend(self.relayed(servers)?);
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
         Ok(Faults { faults, every, lasting })
+    }
+
+    /// The faults of relays, one relay for each server.
+    fn relayed(&self, servers: &mut [Address]) -> anyhow::Result<Vec<Fault>> {
+        let mut relays: Vec<(&str, Arc<Relay>)> = Vec::new();
+        let mut faults = Vec::new();
+        for Named { name, command } in &self.relay {
+            let mode: Mode = command.parse().map_err(|why| anyhow::anyhow!("--relay {name}: {why}"))?;
+            let relay = match relays.iter().find(|(known, _)| known == name) {
+                Some((_, relay)) => Arc::clone(relay),
+                None => {
+                    let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
+                    let server = server.with_context(|| format!("--relay {name}: no server has this name"))?;
+                    let (relay, url) = Relay::before(&server.url)?;
+                    server.url = url;
+                    relays.push((name, Arc::new(relay)));
+                    Arc::clone(&relays[relays.len() - 1].1)
+                }
+            };
+            faults.push(Fault::relay(name, &relay, mode));
+        }
+        Ok(faults)
     }
 }
 
@@ -89,6 +123,11 @@ fn sessions_on(text: &str) -> Result<(String, u32), String> {
 impl DatabaseArguments {
     /// Connects to the database.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
+        self.open_at(None)
+    }
+
+    /// The same, at this isolation level if no other is requested.
+    pub(super) fn open_at(&self, isolation: Option<&str>) -> anyhow::Result<Opened> {
         let program = |address: &Address| Address { program: true, ..address.clone() };
         let mut servers = match self.exec.is_empty() {
             true => self.db.clone(),
@@ -98,12 +137,13 @@ impl DatabaseArguments {
             let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
             server.with_context(|| format!("--sessions-on {name}: no server has this name"))?.sessions = Some(*n);
         }
+        let faults = self.faults.faults(&mut servers)?;
         let target = Target::Database {
             servers,
-            isolation: self.isolation.clone(),
+            isolation: self.isolation.clone().or_else(|| isolation.map(str::to_owned)),
             retries: self.retries,
             patience: Duration::from_secs_f64(self.patience),
-            faults: self.faults.faults()?,
+            faults,
             write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
         };
         Ok(target.open()?)

@@ -57,11 +57,14 @@ pub struct HuntArguments {
     /// Keep the histories of all rounds
     #[arg(long)]
     keep: bool,
+    /// Go on after a violation, and say how many of the rounds have one; a report is made of the first
+    #[arg(long)]
+    all_rounds: bool,
 }
 
 pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let opened = arguments.database.open()?;
-    let levels = levels(arguments, &opened)?;
+    let levels = levels_of(&arguments.level, &opened)?;
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut hunt = Hunt::new(Plan {
@@ -76,29 +79,60 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
             "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
         ));
     }
-    let mut worst = ExitCode::Satisfied;
-    while let Some(round) = hunt.begin(&Control::new(), |seed| folder.join(format!("seed-{seed}.edn"))) {
-        let recorded = watched(&round.control, |statistics| hunt.record(&opened, &round, statistics))?;
-        let Some(snapshot) = recorded else { break };
-        complain_of_losses(&snapshot, &round.workload);
-        out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
-        let mut control = Control::new();
-        if let Some(seconds) = arguments.check_time_limit {
-            control = control.with_time_limit(Duration::from_secs_f64(seconds));
-        }
-        let judged = hunt::judge(&round.path, Some(&levels), &control)?;
-        let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
+    let playing = Playing { opened: &opened, levels: &levels, check_time_limit: arguments.check_time_limit };
+    let (mut worst, mut rounds, mut violated) = (ExitCode::Satisfied, 0, 0);
+    let path = |seed: u64| folder.join(format!("seed-{seed}.edn"));
+    while let Some(code) = play(&mut hunt, &playing, violated == 0, path, out)? {
         worst = worst.max(code);
-        if code == ExitCode::Violated {
-            report_violation(&judged, opened.isolation, &round.path, out)?;
+        rounds += 1;
+        violated += u64::from(code == ExitCode::Violated);
+        if violated > 0 && !arguments.all_rounds {
             return Ok(code);
         }
-        hunt.settle(&round, &judged.findings)?;
     }
-    Ok(worst)
+    if arguments.all_rounds {
+        out.text(&format!("{violated} of {rounds} rounds violate {}\n", names(&levels)));
+    }
+    Ok(if violated > 0 { ExitCode::Violated } else { worst })
 }
 
-fn names(levels: &[Level]) -> String {
+/// What the rounds of a hunt have in common.
+pub(super) struct Playing<'a> {
+    pub(super) opened: &'a Opened,
+    pub(super) levels: &'a [Level],
+    pub(super) check_time_limit: Option<f64>,
+}
+
+/// Runs, checks and tells of one round, which is recorded in the file that `path` gives for its seed, with a report if
+/// it violates a level and `reports` is set. None when there is no round or no time left.
+pub(super) fn play(
+    hunt: &mut Hunt,
+    playing: &Playing<'_>,
+    reports: bool,
+    path: impl Fn(u64) -> PathBuf,
+    out: &mut Output,
+) -> anyhow::Result<Option<ExitCode>> {
+    let &Playing { opened, levels, check_time_limit } = playing;
+    let Some(round) = hunt.begin(&Control::new(), path) else { return Ok(None) };
+    let recorded = watched(&round.control, |statistics| hunt.record(opened, &round, statistics))?;
+    let Some(snapshot) = recorded else { return Ok(None) };
+    complain_of_losses(&snapshot, &round.workload);
+    out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
+    let mut control = Control::new();
+    if let Some(seconds) = check_time_limit {
+        control = control.with_time_limit(Duration::from_secs_f64(seconds));
+    }
+    let judged = hunt::judge(&round.path, Some(levels), &control)?;
+    let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
+    if code == ExitCode::Violated && reports {
+        report_violation(&judged, opened.isolation, &round.path, out)?;
+    }
+    hunt.settle(&round, &judged.findings)?;
+    Ok(Some(code))
+}
+
+/// The codes of levels.
+pub(super) fn names(levels: &[Level]) -> String {
     levels.iter().map(|level| level.code()).collect::<Vec<_>>().join(", ")
 }
 
@@ -114,9 +148,9 @@ fn defaults(opened: &Opened) -> Workload {
 }
 
 /// The levels to check: the requested ones, else what the database promises.
-fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Level>> {
-    if !arguments.level.is_empty() {
-        return Ok(arguments.level.clone());
+pub(super) fn levels_of(requested: &[Level], opened: &Opened) -> anyhow::Result<Vec<Level>> {
+    if !requested.is_empty() {
+        return Ok(requested.to_vec());
     }
     let promise = opened.promise.with_context(|| {
         let (database, isolation) = (opened.name, opened.isolation);

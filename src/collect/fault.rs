@@ -1,11 +1,12 @@
-//! Faults: commands that break something for a while, and those that heal it, on a schedule.
+//! Faults: commands or relays that break something for a while, and those that heal it, on a schedule.
 //!
 //! The commands are those of the command line. Nothing that a file says is ever run.
 
-use super::{CollectError, Recorder};
+use super::{CollectError, Mode, Recorder, Relay};
 use crate::control::Control;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -37,15 +38,36 @@ impl FromStr for Named {
     }
 }
 
+/// What begins or ends a fault.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// The shell runs a command.
+    Command(String),
+    /// A relay does something else from now on.
+    Relay(Arc<Relay>, Mode),
+}
+
+impl Action {
+    fn run(&self) -> Result<(), String> {
+        match self {
+            Action::Command(command) => run(command),
+            Action::Relay(relay, mode) => {
+                relay.set(*mode);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Something that breaks, and how it is healed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Fault {
     /// Its name in the history.
     pub name: String,
-    /// The command that begins it.
-    pub begin: String,
-    /// The command that ends it; none if it ends by itself.
-    pub end: Option<String>,
+    /// What begins it.
+    pub begin: Action,
+    /// What ends it; none if it ends by itself.
+    pub end: Option<Action>,
 }
 
 impl Fault {
@@ -55,13 +77,19 @@ impl Fault {
             true => target.clone(),
             false => format!("$(head -n 1 '{}')", target.replace('\'', "'\\''")),
         };
-        let signal = |signal: &str| format!("p={number}; kill -{signal} $p $(ps -o pid= --ppid $p)");
+        let signal = |signal: &str| Action::Command(format!("p={number}; kill -{signal} $p $(ps -o pid= --ppid $p)"));
         Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
+    }
+
+    /// Lets a relay do something for a while.
+    pub fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
+        let to = |mode| Action::Relay(Arc::clone(relay), mode);
+        Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)) }
     }
 }
 
 /// Faults, one after the other and over again, while a workload runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// The faults in their order.
     pub faults: Vec<Fault>,
@@ -98,11 +126,11 @@ impl Faults {
     }
 }
 
-/// Runs a command and records when it began and ended.
-fn step(name: &str, stage: &str, command: &str, recorder: &Recorder) -> Result<(), CollectError> {
+/// Does something and records when it began and ended.
+fn step(name: &str, stage: &str, action: &Action, recorder: &Recorder) -> Result<(), CollectError> {
     let what = format!("{stage}-{name}");
     recorder.incident(&what, None)?;
-    let result = run(command);
+    let result = action.run();
     recorder.incident(&what, Some(result.as_ref().map_or_else(String::as_str, |()| "done")))?;
     result.map_err(|why| CollectError::Fault { what, why })
 }
@@ -147,7 +175,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = folder.path().join("log");
         let say = |word: &str| format!("echo {word} >> '{}'", log.display());
-        let fault = |name: &str, begin: String| Fault { name: name.to_owned(), begin, end: Some(say("end")) };
+        let fault = |name: &str, begin: String| {
+            let [begin, end] = [begin, say("end")].map(Action::Command);
+            Fault { name: name.to_owned(), begin, end: Some(end) }
+        };
         let every = Duration::from_millis(10);
         let faults = Faults { faults: vec![fault("a", say("begin"))], every, lasting: Duration::from_secs(60) };
         let (recorder, done, control) = (Recorder::nowhere(), AtomicBool::new(false), Control::new());

@@ -33,11 +33,14 @@ mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
+mod passwords;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod program;
 mod recorder;
 #[cfg(feature = "redis")]
 mod redis;
+mod relay;
 mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -48,9 +51,10 @@ pub use conformance::{Requirement, conformance};
 pub use database::{DATABASES, Database, OpenFunction, database};
 pub use driver::{Connection, Driver, Failure, Isolation};
 pub use endpoint::{Address, Endpoint};
-pub use fault::{Fault, Faults, Named};
+pub use fault::{Action, Fault, Faults, Named};
 pub use model::simulate;
 pub use recorder::Recorder;
+pub use relay::{Mode, Relay};
 pub use run::{Collection, WriteOrder, collect, collect_on};
 pub use statistics::{Counts, Snapshot, Statistics};
 

@@ -23,7 +23,9 @@ const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
     let options =
         Opts::from_url(&with_scheme(url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
-    let options = OptsBuilder::from_opts(options).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
+    let password = options.get_pass().map(str::to_owned).or_else(|| std::env::var("MYSQL_PWD").ok());
+    let options =
+        OptsBuilder::from_opts(options).pass(password).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
     let level = isolation.name.replace('-', " ").to_uppercase();
     Ok(Box::new(MySql { options: options.into(), set_up: format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}") }))
 }

@@ -2,6 +2,7 @@
 
 use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
+use super::passwords;
 use super::{CollectError, Isolation};
 use crate::generate::Key;
 use postgres::error::SqlState;
@@ -21,6 +22,11 @@ pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn D
     let config: Result<Config, _> = settings.map_or_else(|| with_scheme(url, "postgresql").parse(), str::parse);
     let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
     config.connect_timeout(PATIENCE);
+    if config.get_password().is_none()
+        && let Some(password) = passwords::of_postgres(&config)
+    {
+        config.password(password);
+    }
     let level = isolation.name.replace('-', " ").to_uppercase();
     Ok(Box::new(Postgres { config, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
 }

@@ -11,6 +11,9 @@ use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
 use std::time::Duration;
 
+/// What precedes the settings of a run in the description of its recording, which `reproduce` reads.
+pub const AGAIN: &str = "; again: ";
+
 /// Where to run a workload. It may hold a password, so it is never shown: [`Opened`] is.
 #[derive(Clone)]
 pub enum Target {
@@ -209,10 +212,13 @@ impl Opened {
             }
         };
         let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
+        let Workload { operations, read_share, update_share, .. } = workload;
         format!(
             "isoscope: {} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
-             {keys} keys, {distribution}",
-            self.version, self.isolation
+             {keys} keys, {distribution}{AGAIN}--isolation {} --workload {kind} --seed {seed} --sessions {sessions} \
+             --transactions {transactions} --operations {operations} --keys {keys} --distribution {distribution} \
+             --read-share {read_share} --update-share {update_share}",
+            self.version, self.isolation, self.isolation
         )
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::formats) fn history(
     clock: impl FnOnce(&[Event<Content>]) -> Clock,
 ) -> Result<History, ReadError> {
     if log.events.is_empty() {
-        if log.others.0 == 0 {
+        if log.others.0 == 0 && log.incidents.is_empty() {
             return Err(ReadError::whole(format, Problem::Empty));
         }
         if log.has_strangers {
@@ -28,7 +28,9 @@ pub(in crate::formats) fn history(
             );
             return Err(ReadError::whole(format, Problem::Other(message)));
         }
-        builder.assume(left_out(&log.others));
+        if log.others.0 > 0 {
+            builder.assume(left_out(&log.others));
+        }
         incidents(&log, &mut builder, &Clock::Order(String::new()));
         return builder.finish().map_err(|error| ReadError::whole(format, error));
     }

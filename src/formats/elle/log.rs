@@ -291,6 +291,7 @@ impl<'a> Log<'a> {
 
     /// Number of operations in the file, including those of processes other than clients.
     pub(in crate::formats) fn n_operations(&self) -> u32 {
-        self.others.0.saturating_add(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.others.0.saturating_add(count(self.events.len())).saturating_add(count(self.incidents.len()))
     }
 }

@@ -135,8 +135,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Process::Other(name) => {
                 self.log.operations.truncate(begin);
                 let place = self.log.n_operations();
-                self.pass_over(name);
-                if is_nemesis(name) {
+                if !is_nemesis(name) {
+                    self.pass_over(name);
+                } else {
                     let detail = self.scan.between(detail.0, detail.1);
                     self.log.incidents.push(Incident { time, place, what: function, detail });
                 }
