@@ -134,7 +134,7 @@ pub(super) fn find(text: &str, history: &History, catalogue: Option<&Catalogue>,
     all.extend(best(going(control, history.transactions()).filter_map(|t| {
         let name = history.transaction_name(t);
         let score = fuzzy::score(text, &name)?;
-        let note = format!("transaction of session {}", history.session_name(history.session_of(t)));
+        let note = format!("transaction of session {}", history.session_and_node(history.session_of(t)));
         Some(Found { thing: Thing::Transaction(t), name, note, score })
     })));
     all.extend(best(going(control, (0..history.n_keys()).map(KeyId::new)).filter_map(|key| {

@@ -2,6 +2,7 @@
 
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
+use super::reproduce::ReproduceArguments;
 use super::values::{Claim, Described, claim, level, seconds};
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, Pattern, ViolationName};
@@ -65,6 +66,8 @@ pub enum Command {
     Collect(CollectArguments),
     /// Run a workload against a database until an anomaly appears
     Hunt(HuntArguments),
+    /// Run the workload of a recording again and say how often it violates a level
+    Reproduce(ReproduceArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
     /// Print the JSON Schema of reports or of histories

@@ -440,11 +440,19 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
         facts += &format!(" · checked by {}", findings.checker);
     }
     let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
+    text += &about(history, out);
     text += &doubts(path, health, out);
     for result in &findings.levels {
         text += &level_line(history, result, code_width(findings), out);
     }
     text
+}
+
+/// What accompanying files say about the history.
+fn about(history: &History, out: &Output) -> String {
+    let lines: Vec<String> =
+        history.origin().about.iter().map(|line| format!("  {}\n", out.paint(Paint::Faint, line))).collect();
+    if lines.is_empty() { String::new() } else { lines.concat() + "\n" }
 }
 
 /// What violates the levels, and the assumptions.

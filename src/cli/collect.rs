@@ -1,16 +1,20 @@
 //! `isoscope collect`: runs a workload against a database and records the history.
 
-use super::output::Output;
+use super::output::{Output, Paint};
 use super::progress;
 use super::workload::WorkloadArguments;
 use super::{ExitCode, complain};
-use crate::collect::{Snapshot, Statistics};
+use crate::collect::{
+    Action, Address, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
+};
 use crate::control::Control;
 use crate::generate::Workload;
 use crate::hunt::{Opened, Target};
 use crate::report::grouped;
+use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which database, and how to use it.
@@ -18,8 +22,16 @@ use std::time::Duration;
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
     /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are deleted
-    #[arg(long, value_name = "URL", default_value = "sqlite")]
-    db: String,
+    ///
+    /// May be repeated for the servers of a cluster: NAME=URL, followed by `,read-only` for one that accepts no writes.
+    #[arg(long, value_name = "[NAME=]URL", default_value = "sqlite")]
+    db: Vec<Address>,
+    /// Command of a driver program, in place of --db: JSON lines on its standard streams (docs/drivers.md)
+    #[arg(long, value_name = "[NAME=]CMD", conflicts_with = "db")]
+    exec: Vec<Address>,
+    /// How many sessions use a server; the others share the rest in turn
+    #[arg(long, value_name = "NAME=N", value_parser = sessions_on)]
+    sessions_on: Vec<(String, u32)>,
     /// Isolation level of the run [default: the strongest]
     #[arg(long, value_name = "LEVEL")]
     isolation: Option<String>,
@@ -29,16 +41,110 @@ pub(super) struct DatabaseArguments {
     /// Seconds for which a client tries to reconnect to a database that it has lost
     #[arg(long, value_name = "SECS", default_value_t = 2.0, value_parser = super::values::seconds)]
     patience: f64,
+    /// Let transactions write their keys in any order, so that they may wait for each other: deadlocks
+    #[arg(long)]
+    any_order: bool,
+    #[command(flatten)]
+    faults: FaultArguments,
+}
+
+/// What breaks while the workload runs.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Faults")]
+struct FaultArguments {
+    /// A command that breaks something, run by the shell
+    #[arg(long, value_name = "NAME=CMD")]
+    fault_cmd: Vec<Named>,
+    /// The command that heals the fault of this name
+    #[arg(long, value_name = "NAME=CMD")]
+    heal_cmd: Vec<Named>,
+    /// A process of this machine to pause with its children: its number, or the file that holds it
+    #[arg(long, value_name = "NAME=PID")]
+    pause: Vec<Named>,
+    /// What a relay in front of a server does to connections: cut, hold (nothing passes) or delay:MILLISECONDS
+    #[arg(long, value_name = "NAME=HOW")]
+    relay: Vec<Named>,
+    /// Seconds between two faults
+    #[arg(long, value_name = "SECS", default_value_t = 5.0, value_parser = super::values::seconds)]
+    every: f64,
+    /// Seconds that a fault lasts
+    #[arg(long = "for", value_name = "SECS", default_value_t = 2.0, value_parser = super::values::seconds)]
+    lasting: f64,
+}
+
+impl FaultArguments {
+    /// The faults; servers with a relay get its address.
+    fn faults(&self, servers: &mut [Address]) -> anyhow::Result<Faults> {
+        let heals = |name: &str| self.heal_cmd.iter().find(|heal| heal.name == name).map(|heal| heal.command.clone());
+        if let Some(heal) = self.heal_cmd.iter().find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name)) {
+            anyhow::bail!("--heal-cmd {}: no --fault-cmd has this name", heal.name);
+        }
+        let own = |Named { name, command }: &Named| Fault {
+            name: name.clone(),
+            begin: Action::Command(command.clone()),
+            end: heals(name).map(Action::Command),
+        };
+        let mut faults: Vec<Fault> =
+            self.fault_cmd.iter().map(own).chain(self.pause.iter().map(Fault::pause)).collect();
+        faults.extend(self.relayed(servers)?);
+        let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
+        Ok(Faults { faults, every, lasting })
+    }
+
+    /// The faults of relays, one relay for each server.
+    fn relayed(&self, servers: &mut [Address]) -> anyhow::Result<Vec<Fault>> {
+        let mut relays: Vec<(&str, Arc<Relay>)> = Vec::new();
+        let mut faults = Vec::new();
+        for Named { name, command } in &self.relay {
+            let mode: Mode = command.parse().map_err(|why| anyhow::anyhow!("--relay {name}: {why}"))?;
+            let relay = match relays.iter().find(|(known, _)| known == name) {
+                Some((_, relay)) => Arc::clone(relay),
+                None => {
+                    let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
+                    let server = server.with_context(|| format!("--relay {name}: no server has this name"))?;
+                    let (relay, url) = Relay::before(&server.url)?;
+                    server.url = url;
+                    relays.push((name, Arc::new(relay)));
+                    Arc::clone(&relays[relays.len() - 1].1)
+                }
+            };
+            faults.push(Fault::relay(name, &relay, mode));
+        }
+        Ok(faults)
+    }
+}
+
+/// `NAME=N`.
+fn sessions_on(text: &str) -> Result<(String, u32), String> {
+    let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse().ok()?)));
+    parsed.ok_or_else(|| "expected the name of a server and a number, like standby=2".to_owned())
 }
 
 impl DatabaseArguments {
     /// Connects to the database.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
+        self.open_at(None)
+    }
+
+    /// The same, at this isolation level if no other is requested.
+    pub(super) fn open_at(&self, isolation: Option<&str>) -> anyhow::Result<Opened> {
+        let program = |address: &Address| Address { program: true, ..address.clone() };
+        let mut servers = match self.exec.is_empty() {
+            true => self.db.clone(),
+            false => self.exec.iter().map(program).collect(),
+        };
+        for (name, n) in &self.sessions_on {
+            let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
+            server.with_context(|| format!("--sessions-on {name}: no server has this name"))?.sessions = Some(*n);
+        }
+        let faults = self.faults.faults(&mut servers)?;
         let target = Target::Database {
-            url: self.db.clone(),
-            isolation: self.isolation.clone(),
+            servers,
+            isolation: self.isolation.clone().or_else(|| isolation.map(str::to_owned)),
             retries: self.retries,
             patience: Duration::from_secs_f64(self.patience),
+            faults,
+            write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
         };
         Ok(target.open()?)
     }
@@ -87,6 +193,8 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
     isoscope collect -o history.edn\n  \
     isoscope collect --db postgres://me@localhost/test --isolation repeatable-read --keys 20 -o history.edn\n  \
     isoscope collect --db mysql://root@127.0.0.1:3306/test --workload list-append -o history.edn\n  \
+    isoscope collect --db primary=postgres://me@localhost:5432/test --db standby=postgres://me@localhost:5433/test,read-only \
+      --isolation repeatable-read -o history.edn\n  \
     isoscope collect --db redis://127.0.0.1 --workload mini --distribution zipf -o history.edn\n\n\
     Databases and their levels:\n  \
     sqlite, sqlite:FILE        serializable, immediate\n  \
@@ -104,18 +212,40 @@ pub struct CollectArguments {
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time_limit: Option<f64>,
     /// Where to record the history, a file that does not exist yet
-    #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "OUT", required_unless_present = "conformance")]
+    output: Option<PathBuf>,
+    /// Record nothing, but play every outcome once and say what the driver does wrong
+    #[arg(long, conflicts_with = "output")]
+    conformance: bool,
+}
+
+/// Says what a driver does right and wrong.
+fn conformance(opened: &Opened, out: &mut Output) -> ExitCode {
+    let mut code = ExitCode::Satisfied;
+    out.text(&format!("{}\n", opened.version));
+    for Requirement { what, found } in opened.conformance() {
+        let (paint, word, more) = match &found {
+            Ok(more) => (Paint::Good, "ok    ", more),
+            Err(why) => (Paint::Bad, "wrong ", why),
+        };
+        let more = if more.is_empty() { String::new() } else { format!(": {more}") };
+        out.text(&format!("  {}{what}{more}\n", out.paint(paint, word)));
+        if found.is_err() {
+            code = ExitCode::Violated;
+        }
+    }
+    code
 }
 
 pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let opened = arguments.database.open()?;
+    let Some(output) = &arguments.output else { return Ok(conformance(&opened, out)) };
     let mut control = Control::new();
     if let Some(seconds) = arguments.time_limit {
         control = control.with_time_limit(Duration::from_secs_f64(seconds));
     }
     let workload = arguments.workload.workload();
-    let record = |statistics: &Statistics| opened.record(workload, &arguments.output, statistics, &control);
+    let record = |statistics: &Statistics| opened.record(workload, output, statistics, &control);
     let snapshot = watched(&control, record)?;
     complain_of_losses(&snapshot, &workload);
     out.text(&format!("{}\n{}\n", opened.version, summary(&snapshot)));

@@ -10,6 +10,7 @@ use crate::control::Control;
 use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
 use crate::files;
+use crate::generate::{Kind, Length, Workload};
 use crate::hunt::{self, Hunt, Judged, Opened, Plan};
 use crate::{health, relations};
 use anyhow::Context;
@@ -25,7 +26,11 @@ const ROUNDS: u64 = 10;
 #[command(after_help = "Examples:\n  \
     isoscope hunt --rounds 5\n  \
     isoscope hunt --db postgres://me@localhost/test --isolation repeatable-read --level SER --keys 10 -o found/\n  \
-    isoscope hunt --db mysql://root@127.0.0.1:3306/test --isolation repeatable-read --workload mini --time 600\n\n\
+    isoscope hunt --db mysql://root@127.0.0.1:3306/test --isolation repeatable-read --workload mini --time 600\n  \
+    isoscope hunt --db primary=postgres://me@localhost:5432/test --db standby=postgres://me@localhost:5433/test,read-only \
+      --isolation repeatable-read --time 60\n\n\
+    With several servers the workload is by default disjoint-writes: 12 keys, 2000 transactions a session of 2 to 4 \
+    operations. The level is what the database promises for one server.\n\n\
     A folder, named by -o, gets the history of the round that violates a level, and a report of the violation that is \
     easiest to follow. `isoscope collect --help` lists databases and their levels.\n\n\
     Exit codes: 0 no violation in any round, 1 violated, 2 bad usage or a database that does not answer, 3 undecided.")]
@@ -52,45 +57,100 @@ pub struct HuntArguments {
     /// Keep the histories of all rounds
     #[arg(long)]
     keep: bool,
+    /// Go on after a violation, and say how many of the rounds have one; a report is made of the first
+    #[arg(long)]
+    all_rounds: bool,
 }
 
 pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let opened = arguments.database.open()?;
-    let levels = levels(arguments, &opened)?;
+    let levels = levels_of(&arguments.level, &opened)?;
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut hunt = Hunt::new(Plan {
-        workload: arguments.workload.workload(),
+        workload: arguments.workload.workload_or(defaults(&opened)),
         rounds: arguments.rounds.unwrap_or(if arguments.time.is_some() { u64::MAX } else { ROUNDS }),
         time: arguments.time.map(Duration::from_secs_f64),
         keep: arguments.keep,
     });
-    let mut worst = ExitCode::Satisfied;
-    while let Some(round) = hunt.begin(&Control::new(), |seed| folder.join(format!("seed-{seed}.edn"))) {
-        let recorded = watched(&round.control, |statistics| hunt.record(&opened, &round, statistics))?;
-        let Some(snapshot) = recorded else { break };
-        complain_of_losses(&snapshot, &round.workload);
-        out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
-        let mut control = Control::new();
-        if let Some(seconds) = arguments.check_time_limit {
-            control = control.with_time_limit(Duration::from_secs_f64(seconds));
-        }
-        let judged = hunt::judge(&round.path, Some(&levels), &control)?;
-        let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
+    if opened.has_several_servers() && arguments.level.is_empty() {
+        let (name, isolation, codes) = (opened.name, opened.isolation, names(&levels));
+        out.text(&format!(
+            "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
+        ));
+    }
+    let playing = Playing { opened: &opened, levels: &levels, check_time_limit: arguments.check_time_limit };
+    let (mut worst, mut rounds, mut violated) = (ExitCode::Satisfied, 0, 0);
+    let path = |seed: u64| folder.join(format!("seed-{seed}.edn"));
+    while let Some(code) = play(&mut hunt, &playing, violated == 0, path, out)? {
         worst = worst.max(code);
-        if code == ExitCode::Violated {
-            report_violation(&judged, opened.isolation, &round.path, out)?;
+        rounds += 1;
+        violated += u64::from(code == ExitCode::Violated);
+        if violated > 0 && !arguments.all_rounds {
             return Ok(code);
         }
-        hunt.settle(&round, &judged.findings)?;
     }
-    Ok(worst)
+    if arguments.all_rounds {
+        out.text(&format!("{violated} of {rounds} rounds violate {}\n", names(&levels)));
+    }
+    Ok(if violated > 0 { ExitCode::Violated } else { worst })
+}
+
+/// What the rounds of a hunt have in common.
+pub(super) struct Playing<'a> {
+    pub(super) opened: &'a Opened,
+    pub(super) levels: &'a [Level],
+    pub(super) check_time_limit: Option<f64>,
+}
+
+/// Runs, checks and tells of one round, which is recorded in the file that `path` gives for its seed, with a report if
+/// it violates a level and `reports` is set. None when there is no round or no time left.
+pub(super) fn play(
+    hunt: &mut Hunt,
+    playing: &Playing<'_>,
+    reports: bool,
+    path: impl Fn(u64) -> PathBuf,
+    out: &mut Output,
+) -> anyhow::Result<Option<ExitCode>> {
+    let &Playing { opened, levels, check_time_limit } = playing;
+    let Some(round) = hunt.begin(&Control::new(), path) else { return Ok(None) };
+    let recorded = watched(&round.control, |statistics| hunt.record(opened, &round, statistics))?;
+    let Some(snapshot) = recorded else { return Ok(None) };
+    complain_of_losses(&snapshot, &round.workload);
+    out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
+    let mut control = Control::new();
+    if let Some(seconds) = check_time_limit {
+        control = control.with_time_limit(Duration::from_secs_f64(seconds));
+    }
+    let judged = hunt::judge(&round.path, Some(levels), &control)?;
+    let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
+    if code == ExitCode::Violated && reports {
+        report_violation(&judged, opened.isolation, &round.path, out)?;
+    }
+    hunt.settle(&round, &judged.findings)?;
+    Ok(Some(code))
+}
+
+/// The codes of levels.
+pub(super) fn names(levels: &[Level]) -> String {
+    levels.iter().map(|level| level.code()).collect::<Vec<_>>().join(", ")
+}
+
+/// The workload of a hunt, if no other is requested. Replicas differ for moments only, so it is long; sessions that write
+/// keys of their own leave no doubt about the order of versions.
+fn defaults(opened: &Opened) -> Workload {
+    let usual = Workload::default();
+    if !opened.has_several_servers() {
+        return usual;
+    }
+    let operations = Length { least: 2, most: 4 };
+    Workload { kind: Kind::DisjointWrites, transactions: 2000, operations, keys: 12, ..usual }
 }
 
 /// The levels to check: the requested ones, else what the database promises.
-fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Level>> {
-    if !arguments.level.is_empty() {
-        return Ok(arguments.level.clone());
+pub(super) fn levels_of(requested: &[Level], opened: &Opened) -> anyhow::Result<Vec<Level>> {
+    if !requested.is_empty() {
+        return Ok(requested.to_vec());
     }
     let promise = opened.promise.with_context(|| {
         let (database, isolation) = (opened.name, opened.isolation);

@@ -25,6 +25,7 @@ mod paging;
 mod paper_tables;
 mod progress;
 mod report;
+mod reproduce;
 mod schema;
 mod self_check;
 mod shards;
@@ -41,6 +42,7 @@ pub use args::{
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
 pub use hunt::HuntArguments;
+pub use reproduce::ReproduceArguments;
 pub use workload::GenerateArguments;
 
 use crate::fonts;
@@ -107,6 +109,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Generate(arguments) => generate::run(arguments, &mut out),
         Command::Collect(arguments) => collect::run(arguments, &mut out),
         Command::Hunt(arguments) => hunt::run(arguments, &mut out),
+        Command::Reproduce(arguments) => reproduce::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
         Command::Schema(arguments) => schema::run(arguments, &mut out),
         Command::Completions(arguments) => manual::completions(arguments, &mut out),

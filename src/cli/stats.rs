@@ -5,7 +5,7 @@ use super::paper_tables::{self, Table};
 use super::{ExitCode, StatsArguments, input};
 use crate::control::Control;
 use crate::health::{self, Finding, Health, Severity};
-use crate::history::{History, Spread, Statistics};
+use crate::history::{FaultSpan, History, Spread, Statistics, visible};
 use crate::relations::{self, Breadth, Index};
 use crate::report::{StatisticsReport, grouped};
 
@@ -37,6 +37,9 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
     out.text(&text);
     Ok(ExitCode::Satisfied)
 }
+
+/// How many faults are named.
+const MOST_FAULTS: usize = 5;
 
 /// A row of the table: a name, a number, and a remark.
 type Row = (&'static str, String, String);
@@ -73,6 +76,7 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
         row("  read, then write", shapes.read_modify_write, share(shapes.read_modify_write, transactions)),
         row("  both, otherwise", shapes.mixed, share(shapes.mixed, transactions)),
     ];
+    rows.splice(2..2, cluster_rows(history));
     if shapes.empty > 0 {
         rows.push(row("  empty", shapes.empty, share(shapes.empty, transactions)));
     }
@@ -115,6 +119,30 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
     let line = |(name, value, more): Row| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n";
     rows.into_iter().map(line).collect()
+}
+
+/// Where sessions ran and what happened meanwhile, if the file says so.
+fn cluster_rows(history: &History) -> Vec<Row> {
+    let cluster = history.cluster();
+    let mut rows = Vec::new();
+    if cluster.nodes().len() > 0 {
+        let sessions = |(node, n): (String, usize)| format!("{} {} of the sessions", visible(&node), grouped(n as u64));
+        let nodes: Vec<String> = cluster.nodes().zip(cluster.sessions_by_node()).map(sessions).collect();
+        rows.push(row("  nodes", cluster.nodes().len(), nodes.join(", ")));
+    }
+    let faults = cluster.faults();
+    if !faults.is_empty() {
+        let told = |fault: &FaultSpan| match fault.end {
+            Some(end) => format!("{} from {} to {end}", visible(&fault.what), fault.start),
+            None => format!("{} from {} on", visible(&fault.what), fault.start),
+        };
+        let mut words: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+        if faults.len() > MOST_FAULTS {
+            words.push(format!("{} more", faults.len() - MOST_FAULTS));
+        }
+        rows.push(row("faults", faults.len(), words.join(", ")));
+    }
+    rows
 }
 
 fn per(part: usize, whole: usize) -> f64 {

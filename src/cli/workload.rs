@@ -8,24 +8,24 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Workload")]
 pub(super) struct WorkloadArguments {
-    /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c
-    #[arg(long, value_name = "KIND", default_value_t = Workload::default().kind)]
-    workload: Kind,
+    /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c [default: general]
+    #[arg(long, value_name = "KIND")]
+    workload: Option<Kind>,
     /// Random seed: the same seed gives the same workload
     #[arg(long, value_name = "N", default_value_t = Workload::default().seed)]
     pub(super) seed: u64,
     /// Sessions
     #[arg(long, value_name = "N", default_value_t = Workload::default().sessions, value_parser = value_parser!(u32).range(1..=100_000))]
     sessions: u32,
-    /// Transactions of each session
-    #[arg(long, value_name = "N", default_value_t = Workload::default().transactions, value_parser = value_parser!(u64).range(..=1_000_000_000))]
-    transactions: u64,
-    /// Operations of each general or list-append transaction: a number, or a range such as 5..20
-    #[arg(long, value_name = "N", default_value_t = Workload::default().operations)]
-    operations: Length,
-    /// Distinct keys; users, items or warehouses of an application
-    #[arg(long, value_name = "N", default_value_t = Workload::default().keys, value_parser = value_parser!(u64).range(1..=1_000_000_000))]
-    keys: u64,
+    /// Transactions of each session [default: 100]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(..=1_000_000_000))]
+    transactions: Option<u64>,
+    /// Operations of each general or list-append transaction: a number, or a range such as 5..20 [default: 8]
+    #[arg(long, value_name = "N")]
+    operations: Option<Length>,
+    /// Distinct keys; users, items or warehouses of an application [default: 100]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
+    keys: Option<u64>,
     /// How often each key is touched: uniform, zipf, zipf:EXPONENT, hotspot (80-20), exponential or latest
     #[arg(long, value_name = "HOW", default_value_t = Workload::default().distribution)]
     distribution: Distribution,
@@ -40,8 +40,16 @@ pub(super) struct WorkloadArguments {
 impl WorkloadArguments {
     /// The requested workload.
     pub(super) fn workload(&self) -> Workload {
-        let &WorkloadArguments { workload: kind, seed, sessions, transactions, operations, keys, .. } = self;
-        let &WorkloadArguments { distribution, read_share, update_share, .. } = self;
+        self.workload_or(Workload::default())
+    }
+
+    /// The same, with other defaults for its kind and size.
+    pub(super) fn workload_or(&self, default: Workload) -> Workload {
+        let &WorkloadArguments { seed, sessions, distribution, read_share, update_share, .. } = self;
+        let kind = self.workload.unwrap_or(default.kind);
+        let transactions = self.transactions.unwrap_or(default.transactions);
+        let operations = self.operations.unwrap_or(default.operations);
+        let keys = self.keys.unwrap_or(default.keys);
         Workload { kind, seed, sessions, transactions, operations, keys, distribution, read_share, update_share }
     }
 }

@@ -59,6 +59,14 @@ pub trait Driver: Send + Sync {
     fn prepare(&self, registers: u64) -> Result<(), Failure>;
     /// Connects a client.
     fn connect(&self) -> Result<Box<dyn Connection>, Failure>;
+    /// Whether it can hold lists.
+    fn has_lists(&self) -> bool {
+        true
+    }
+    /// Connects a client that only reads, perhaps to a server that accepts no writes.
+    fn connect_read_only(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.connect()
+    }
 }
 
 /// The elements of a list stored as text.

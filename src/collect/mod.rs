@@ -2,7 +2,8 @@
 //!
 //! [`collect`] runs the sessions of a [`Workload`](crate::generate::Workload), with a thread and a connection for each,
 //! through a [`Driver`], and records what happened ([`Recorder`]); [`Statistics`] show its progress, a
-//! [`Control`](crate::control::Control) ends it. [`DATABASES`] is the table of databases: adding one is a row and a
+//! [`Control`](crate::control::Control) ends it. [`collect_on`] does so on several servers ([`Endpoint`]), each with sessions
+//! of its own, while [`Faults`] break and heal things. [`DATABASES`] is the table of databases: adding one is a row and a
 //! file.
 //!
 //! Only what a client can know about an outcome is recorded:
@@ -23,27 +24,38 @@
 //! Nothing here knows how histories are checked or read.
 
 mod address;
+mod conformance;
 mod database;
 mod driver;
+mod endpoint;
+mod fault;
 mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
+mod passwords;
+#[cfg(feature = "postgres")]
 mod postgres;
+mod program;
 mod recorder;
 #[cfg(feature = "redis")]
 mod redis;
+mod relay;
 mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
 
 pub use address::without_password;
+pub use conformance::{Requirement, conformance};
 pub use database::{DATABASES, Database, OpenFunction, database};
 pub use driver::{Connection, Driver, Failure, Isolation};
+pub use endpoint::{Address, Endpoint};
+pub use fault::{Action, Fault, Faults, Named};
 pub use model::simulate;
 pub use recorder::Recorder;
-pub use run::{Collection, collect};
+pub use relay::{Mode, Relay};
+pub use run::{Collection, WriteOrder, collect, collect_on};
 pub use statistics::{Counts, Snapshot, Statistics};
 
 use crate::generate::GenerateError;
@@ -82,6 +94,28 @@ pub enum CollectError {
         what: &'static str,
         /// The answer of the database.
         failure: String,
+    },
+    /// The sessions cannot be spread over the servers.
+    #[error("{0}")]
+    Sessions(String),
+    /// A server does not show what was written on another one.
+    #[error("{name} does not show what was written for this run{}", if failure.is_empty() { String::new() } else { format!(": {failure}") })]
+    Behind {
+        /// The server.
+        name: String,
+        /// Its last failure, if any.
+        failure: String,
+    },
+    /// The driver has no lists, but the workload appends to them.
+    #[error("the workload needs lists, which this driver does not have")]
+    NoLists,
+    /// A fault could not be made or healed.
+    #[error("the fault {what}: {why}")]
+    Fault {
+        /// What was tried.
+        what: String,
+        /// What went wrong.
+        why: String,
     },
     /// The store model cannot run this.
     #[error(transparent)]

@@ -23,7 +23,9 @@ const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
     let options =
         Opts::from_url(&with_scheme(url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
-    let options = OptsBuilder::from_opts(options).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
+    let password = options.get_pass().map(str::to_owned).or_else(|| std::env::var("MYSQL_PWD").ok());
+    let options =
+        OptsBuilder::from_opts(options).pass(password).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
     let level = isolation.name.replace('-', " ").to_uppercase();
     Ok(Box::new(MySql { options: options.into(), set_up: format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}") }))
 }
@@ -60,15 +62,27 @@ impl Driver for MySql {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session("START TRANSACTION")
+    }
+
+    fn connect_read_only(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session("START TRANSACTION READ ONLY")
+    }
+}
+
+impl MySql {
+    fn session(&self, begin: &'static str) -> Result<Box<dyn Connection>, Failure> {
         let mut connection = self.connection()?;
         connection.query_drop(&self.set_up).map_err(failure)?;
+        // A transaction that waits longer for a lock aborts. Servers without this setting wait.
+        let _: Result<(), Error> = connection.query_drop("SET SESSION innodb_lock_wait_timeout = 1");
         let mut prepare = |sql| connection.prep(sql).map_err(failure);
         let read = prepare("SELECT v FROM isoscope WHERE k = ?")?;
         let write = prepare("INSERT INTO isoscope VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)")?;
         let read_list = prepare("SELECT v FROM isoscope_list WHERE k = ?")?;
         let append = "INSERT INTO isoscope_list VALUES (?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ' ', VALUES(v))";
         let append = prepare(append)?;
-        Ok(Box::new(Session { connection, read, write, read_list, append }))
+        Ok(Box::new(Session { connection, read, write, read_list, append, begin }))
     }
 }
 
@@ -78,6 +92,7 @@ struct Session {
     write: Statement,
     read_list: Statement,
     append: Statement,
+    begin: &'static str,
 }
 
 /// An answer of the server is a refusal, everything else a broken connection.
@@ -112,7 +127,7 @@ impl Session {
 
 impl Connection for Session {
     fn begin(&mut self) -> Result<(), Failure> {
-        self.connection.query_drop("START TRANSACTION").map_err(failure)
+        self.connection.query_drop(self.begin).map_err(failure)
     }
 
     fn read(&mut self, key: Key) -> Result<u64, Failure> {

@@ -2,6 +2,7 @@
 
 use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
+use super::passwords;
 use super::{CollectError, Isolation};
 use crate::generate::Key;
 use postgres::error::SqlState;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 /// Longest time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a statement waits for a lock, in milliseconds: a transaction that waits longer aborts.
+const LOCK_TIMEOUT: &str = "SET lock_timeout = 100";
 /// Registers created by one statement.
 const BATCH: u64 = 1000;
 
@@ -19,6 +22,11 @@ pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn D
     let config: Result<Config, _> = settings.map_or_else(|| with_scheme(url, "postgresql").parse(), str::parse);
     let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
     config.connect_timeout(PATIENCE);
+    if config.get_password().is_none()
+        && let Some(password) = passwords::of_postgres(&config)
+    {
+        config.password(password);
+    }
     let level = isolation.name.replace('-', " ").to_uppercase();
     Ok(Box::new(Postgres { config, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
 }
@@ -52,7 +60,19 @@ impl Driver for Postgres {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session("")
+    }
+
+    fn connect_read_only(&self) -> Result<Box<dyn Connection>, Failure> {
+        self.session(" READ ONLY")
+    }
+}
+
+impl Postgres {
+    fn session(&self, mode: &str) -> Result<Box<dyn Connection>, Failure> {
         let mut client = self.config.connect(NoTls).map_err(failure)?;
+        // Shorter than the time after which the server looks for deadlocks. Servers without this setting wait.
+        let _: Result<(), postgres::Error> = client.batch_execute(LOCK_TIMEOUT);
         let mut prepare = |sql| client.prepare(sql).map_err(failure);
         let statements = Statements {
             read: prepare("SELECT v FROM isoscope WHERE k = $1")?,
@@ -63,7 +83,7 @@ impl Driver for Postgres {
                  ON CONFLICT (k) DO UPDATE SET v = old.v || ' ' || excluded.v",
             )?,
         };
-        Ok(Box::new(Session { client, statements, begin: self.begin.clone() }))
+        Ok(Box::new(Session { client, statements, begin: format!("{}{mode}", self.begin) }))
     }
 }
 

@@ -7,6 +7,9 @@
 //! {:index 1, :time 90021, :type :ok, :f :txn, :process 3, :value [[:r 7 5] [:w 7 12]]}
 //! ```
 //!
+//! A session on one of several servers has `:node "standby"` in each of its lines; what is done to the system is recorded as
+//! Jepsen does, with `:process :nemesis`.
+//!
 //! Lines are passed to the system immediately and whole, in the order of their times. Whatever then happens to this
 //! program or to the database, each transaction that may have begun is in the file, and one whose end is not has an
 //! unknown outcome. A line that cannot be written whole is removed; where even that is impossible, readers skip it.
@@ -14,6 +17,7 @@
 use super::CollectError;
 use crate::generate::{Observed, Step};
 use crate::history::Outcome;
+use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
@@ -36,6 +40,8 @@ struct State {
     whole: u64,
     index: u64,
     last: i64,
+    /// By process: the server it uses, as an EDN string.
+    nodes: FxHashMap<u32, String>,
     /// Why nothing more can be recorded.
     failed: Option<String>,
 }
@@ -61,8 +67,30 @@ impl Recorder {
     }
 
     fn new(file: Option<File>) -> Recorder {
-        let state = State { file, whole: 0, index: 0, last: -1, failed: None };
+        let state = State { file, whole: 0, index: 0, last: -1, nodes: FxHashMap::default(), failed: None };
         Recorder { begin: Instant::now(), state: Mutex::new(state) }
+    }
+
+    /// Whether nothing but the description was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.locked().index == 0
+    }
+
+    /// Sets the server that a process uses, for all that is recorded of it from now on.
+    pub fn place(&self, process: u32, node: &str) {
+        self.locked().nodes.insert(process, quoted(node));
+    }
+
+    /// Records that something was done to the system: `start-NAME` and `stop-NAME` for a fault, before and after it is
+    /// done.
+    pub fn incident(&self, what: &str, detail: Option<&str>) -> Result<(), CollectError> {
+        let detail = detail.map_or("nil".to_owned(), quoted);
+        self.timed(None, |index, time, _| {
+            format!(
+                "{{:index {index}, :time {time}, :type :info, :f {}, :process :nemesis, :value {detail}}}\n",
+                quoted(what)
+            )
+        })
     }
 
     /// Records that a transaction is about to begin: call it before anything is sent. `values` are what its writing
@@ -112,6 +140,20 @@ impl Recorder {
     }
 
     fn line(&self, time: Option<i64>, stage: &str, process: u32, body: &str, more: &str) -> Result<(), CollectError> {
+        self.timed(time, |index, time, nodes| {
+            let node = nodes.get(&process).map(|node| format!(", :node {node}")).unwrap_or_default();
+            format!(
+                "{{:index {index}, :time {time}, :type :{stage}, :f :txn, :process {process}{node}, :value [{body}]{more}}}\n"
+            )
+        })
+    }
+
+    /// Appends a line, made of its index, its time and the servers of processes.
+    fn timed(
+        &self,
+        time: Option<i64>,
+        line: impl FnOnce(u64, i64, &FxHashMap<u32, String>) -> String,
+    ) -> Result<(), CollectError> {
         let mut state = self.locked();
         if state.file.is_none() {
             return Ok(());
@@ -120,9 +162,7 @@ impl Recorder {
         let now = || i64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i64::MAX);
         let time = time.unwrap_or_else(now).max(state.last + 1);
         let index = state.index;
-        let line = format!(
-            "{{:index {index}, :time {time}, :type :{stage}, :f :txn, :process {process}, :value [{body}]{more}}}\n"
-        );
+        let line = line(index, time, &state.nodes);
         state.append(line.as_bytes())?;
         (state.last, state.index) = (time, index + 1);
         Ok(())

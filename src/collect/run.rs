@@ -1,16 +1,20 @@
 //! Running sessions.
 
 use super::driver::{Connection, Driver, Failure};
-use super::{CollectError, Recorder, Statistics};
+use super::endpoint::{Endpoint, spread};
+use super::{CollectError, Faults, Recorder, Statistics};
 use crate::control::Control;
 use crate::generate::{Client, Key, Observed, Step, Values, Workload};
 use crate::history::Outcome;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Maximum number of registers that get their initial values before the run; others are created when written.
 const PREPARED: u64 = 100_000;
+/// How long another server may take to show what was prepared.
+const CATCHING_UP: Duration = Duration::from_secs(30);
 /// The pause between two attempts to reconnect to a database.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -23,17 +27,52 @@ pub struct Collection {
     pub retries: u32,
     /// How long a client tries to reconnect after it lost its connection.
     pub patience: Duration,
+    /// The order in which a transaction writes its keys.
+    pub write_order: WriteOrder,
+}
+
+/// The order in which a transaction writes its keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteOrder {
+    /// Ascending: no two transactions wait for each other's locks.
+    #[default]
+    Sorted,
+    /// As the workload draws them.
+    Any,
+}
+
+impl WriteOrder {
+    /// Exchanges the keys that a transaction writes for each other, so that they are first written in this order. All else
+    /// stays: which steps touch the same key, and which keys are touched. Keys of applications are not
+    /// exchangeable.
+    fn apply(self, steps: &mut [Step]) {
+        if self == WriteOrder::Any || !steps.iter().all(|step| step.key().is_number()) {
+            return;
+        }
+        let mut written: Vec<Key> = Vec::new();
+        for step in steps.iter().filter(|step| step.writes()) {
+            if !written.contains(&step.key()) {
+                written.push(step.key());
+            }
+        }
+        let mut sorted = written.clone();
+        sorted.sort_unstable();
+        for step in steps {
+            if let Some(place) = written.iter().position(|key| *key == step.key()) {
+                *step = step.on(sorted[place]);
+            }
+        }
+    }
 }
 
 impl Collection {
     /// A workload whose transactions are tried once, by clients that wait two seconds for a lost database.
     pub fn new(workload: Workload) -> Collection {
-        Collection { workload, retries: 0, patience: Duration::from_secs(2) }
+        Collection { workload, retries: 0, patience: Duration::from_secs(2), write_order: WriteOrder::default() }
     }
 }
 
-/// Runs a workload, with a thread for each session, and records what happened. Ends early when `control` says so; what
-/// is recorded until then is a history, also after an error: running transactions have an unknown outcome.
+/// Runs a workload on the only server of a database, as [`collect_on`] does on several.
 pub fn collect(
     driver: &dyn Driver,
     collection: &Collection,
@@ -41,15 +80,35 @@ pub fn collect(
     statistics: &Statistics,
     control: &Control,
 ) -> Result<(), CollectError> {
+    collect_on(&[Endpoint::only(driver)], &Faults::default(), collection, recorder, statistics, control)
+}
+
+/// Runs a workload, with a thread for each session, and records what happened. Ends early when `control` says so; what
+/// is recorded until then is a history, also after an error: running transactions have an unknown outcome.
+pub fn collect_on(
+    endpoints: &[Endpoint<'_>],
+    faults: &Faults,
+    collection: &Collection,
+    recorder: &Recorder,
+    statistics: &Statistics,
+    control: &Control,
+) -> Result<(), CollectError> {
     let workload = &collection.workload;
     let registers = if workload.has_number_keys() && !workload.has_lists() { workload.keys.min(PREPARED) } else { 0 };
+    if workload.has_lists() && !endpoints.iter().all(|endpoint| endpoint.driver.has_lists()) {
+        return Err(CollectError::NoLists);
+    }
+    let places = spread(endpoints, workload.sessions)?;
     control.phase("preparing the database", 0);
-    driver.prepare(registers).map_err(CollectError::database("preparing the database"))?;
-    let connect = |_| driver.connect().map_err(CollectError::database("connecting to the database"));
-    let connections: Vec<_> = (0..workload.sessions).map(connect).collect::<Result<_, _>>()?;
+    prepare(endpoints, registers, workload.has_lists(), control)?;
+    let connect = |&place: &usize| {
+        let endpoint = &endpoints[place];
+        let connection = endpoint.connect().map_err(CollectError::database("connecting to the database"))?;
+        Ok((endpoint, connection))
+    };
+    let connections: Vec<_> = places.iter().map(connect).collect::<Result<_, _>>()?;
     control.phase("running transactions", workload.n_transactions());
     let shared = Shared {
-        driver,
         collection,
         recorder,
         statistics,
@@ -58,9 +117,17 @@ pub fn collect(
         next_process: AtomicU32::new(workload.sessions),
     };
     let shared = &shared;
+    let done = AtomicBool::new(false);
     let results: Vec<Result<(), CollectError>> = std::thread::scope(|scope| {
-        let run = |((session, client), connection)| {
-            let mut session = Session::new(shared, session, connection);
+        let faults = scope.spawn(|| {
+            let result = faults.run(recorder, &done, &shared.control);
+            if result.is_err() {
+                shared.control.stop();
+            }
+            result
+        });
+        let run = |((session, client), (endpoint, connection))| {
+            let mut session = Session::new(shared, session, endpoint, connection);
             scope.spawn(move || {
                 let result = session.run(client);
                 if result.is_err() {
@@ -71,17 +138,82 @@ pub fn collect(
         };
         let clients = (0..workload.sessions).zip(workload.clients());
         let threads: Vec<_> = clients.zip(connections).map(run).collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let joined =
+            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut results: Vec<_> = threads.into_iter().map(joined).collect();
+        done.store(true, Ordering::Relaxed);
+        results.push(joined(faults));
+        results
     });
     results.into_iter().collect()
 }
 
+/// Creates tables on the first server that accepts writes, and waits until the others show them.
+fn prepare(endpoints: &[Endpoint<'_>], registers: u64, lists: bool, control: &Control) -> Result<(), CollectError> {
+    let what = "preparing the database";
+    let Some(writer) = endpoints.iter().find(|endpoint| !endpoint.read_only) else {
+        return Err(CollectError::Sessions("no server accepts writes: all are read-only".to_owned()));
+    };
+    writer.driver.prepare(registers).map_err(CollectError::database(what))?;
+    if endpoints.len() == 1 {
+        return Ok(());
+    }
+    // No other run wrote this.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mark = Mark { value: now.as_nanos() as u64 & (i64::MAX as u64), lists };
+    writer.connect().and_then(|mut client| mark.write(&mut *client)).map_err(CollectError::database(what))?;
+    for (place, endpoint) in endpoints.iter().enumerate().filter(|(_, other)| !std::ptr::eq(*other, writer)) {
+        control.phase("waiting for the other servers", 0);
+        let until = Instant::now() + CATCHING_UP;
+        loop {
+            let seen = endpoint.connect().and_then(|mut client| mark.is_seen(&mut *client));
+            if seen == Ok(true) {
+                break;
+            }
+            if Instant::now() >= until || control.check().is_err() {
+                let name = endpoint.name.map_or_else(|| format!("server {}", place + 1), str::to_owned);
+                let failure = seen.err().map(|failure| failure.to_string()).unwrap_or_default();
+                return Err(CollectError::Behind { name, failure });
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+    Ok(())
+}
+
+/// What is written on one server to see when the others have it.
+#[derive(Clone, Copy)]
+struct Mark {
+    value: u64,
+    lists: bool,
+}
+
+impl Mark {
+    /// No workload uses it.
+    const KEY: Key = Key(i64::MAX as u64);
+
+    fn write(self, client: &mut dyn Connection) -> Result<(), Failure> {
+        client.begin()?;
+        match self.lists {
+            true => client.append(Self::KEY, self.value)?,
+            false => client.write(Self::KEY, self.value)?,
+        }
+        client.commit()
+    }
+
+    fn is_seen(self, client: &mut dyn Connection) -> Result<bool, Failure> {
+        client.begin()?;
+        let seen = match self.lists {
+            true => client.read_list(Self::KEY)?.contains(&self.value),
+            false => client.read(Self::KEY)? == self.value,
+        };
+        client.rollback()?;
+        Ok(seen)
+    }
+}
+
 /// What all sessions share.
 struct Shared<'a> {
-    driver: &'a dyn Driver,
     collection: &'a Collection,
     recorder: &'a Recorder,
     statistics: &'a Statistics,
@@ -93,6 +225,7 @@ struct Shared<'a> {
 /// One session.
 struct Session<'a> {
     shared: &'a Shared<'a>,
+    endpoint: &'a Endpoint<'a>,
     process: u32,
     values: Values,
     /// The value last seen of each key, for comparisons.
@@ -108,13 +241,29 @@ struct Attempt {
 }
 
 impl<'a> Session<'a> {
-    fn new(shared: &'a Shared<'a>, session: u32, connection: Box<dyn Connection>) -> Session<'a> {
+    fn new(
+        shared: &'a Shared<'a>,
+        session: u32,
+        endpoint: &'a Endpoint<'a>,
+        connection: Box<dyn Connection>,
+    ) -> Session<'a> {
         let values = Values::new(session, shared.collection.workload.sessions);
-        Session { shared, process: session, values, known: FxHashMap::default(), connection }
+        let session = Session { shared, endpoint, process: session, values, known: FxHashMap::default(), connection };
+        session.place();
+        session
+    }
+
+    /// Tells the recorder where this process is.
+    fn place(&self) {
+        if let Some(name) = self.endpoint.name {
+            self.shared.recorder.place(self.process, name);
+        }
     }
 
     fn run(&mut self, client: Client) -> Result<(), CollectError> {
         for steps in client {
+            let mut steps = self.endpoint.steps(steps);
+            self.shared.collection.write_order.apply(&mut steps);
             for _ in 0..=self.shared.collection.retries {
                 if self.shared.control.check().is_err() {
                     return Ok(());
@@ -122,6 +271,7 @@ impl<'a> Session<'a> {
                 let attempt = self.transaction(&steps)?;
                 if attempt.outcome == Outcome::Unknown {
                     self.process = self.shared.next_process.fetch_add(1, Ordering::Relaxed);
+                    self.place();
                 }
                 if attempt.failure.is_some_and(|failure| !self.recover(&failure)) {
                     self.shared.statistics.lose_session();
@@ -201,7 +351,7 @@ impl<'a> Session<'a> {
         }
         let until = Instant::now() + self.shared.collection.patience;
         loop {
-            if let Ok(connection) = self.shared.driver.connect() {
+            if let Ok(connection) = self.endpoint.connect() {
                 self.connection = connection;
                 return true;
             }

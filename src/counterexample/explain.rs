@@ -22,6 +22,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         summary,
         verdicts: facts::verdicts(example),
         sessions: facts::sessions(example),
+        faults: facts::faults(&example.history),
         whole: None,
         shows: example.shows,
         contains: None,

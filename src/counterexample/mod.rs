@@ -181,6 +181,8 @@ pub struct Explanation {
     pub verdicts: String,
     /// That only session order makes the violation, in a sentence, if so.
     pub sessions: Option<String>,
+    /// The faults while these transactions ran, or the last one before, in a sentence, if the file tells of any.
+    pub faults: Option<String>,
     /// What [`verdicts`](Self::verdicts) says, of the whole history, where that is known.
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].

@@ -61,7 +61,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     let _ = writeln!(out, "\n{}\n", explanation.size);
     let shown = example.shown_operations();
     for t in telling_order(example) {
-        let session = example.history.session_name(example.history.session_of(t));
+        let session = example.history.session_and_node(example.history.session_of(t));
         let name = example.history.transaction_name(t);
         let _ = writeln!(out, "{name} (session {session}, {})", outcome(example.history.outcome(t)));
         let (rows, others) = rows(example, whole, t, &shown);
@@ -146,7 +146,7 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
     let mut sessions: Vec<_> = order.iter().map(|&t| example.history.session_of(t)).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    let names = sessions.iter().map(|&s| format!("session {}", escape(&example.history.session_name(s))));
+    let names = sessions.iter().map(|&s| format!("session {}", escape(&example.history.session_and_node(s))));
     let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
     let shown = example.shown_operations();

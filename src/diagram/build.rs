@@ -92,7 +92,7 @@ fn distinct_edges(subject: &Subject<'_>) -> Vec<(EdgeIndex, Vec<EdgeIndex>)> {
 fn lane_title(history: &History, session: Option<SessionId>) -> String {
     match session {
         None => "before all sessions".to_owned(),
-        Some(session) => format!("session {}", printable(&history.session_name(session))),
+        Some(session) => format!("session {}", printable(&history.session_and_node(session))),
     }
 }
 

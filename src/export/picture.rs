@@ -231,7 +231,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
 /// "S2#3: transaction 3 of session 2", for the first that is named by its position.
 fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
     let t = *example.renaming.transactions.iter().find(|&&t| whole.is_named_by_position(t))?;
-    let (name, session) = (whole.transaction_name(t), whole.session_name(whole.session_of(t)));
+    let (name, session) = (whole.transaction_name(t), whole.session_and_node(whole.session_of(t)));
     Some(printable(&format!("{name}: transaction {} of session {session}", whole.position_of(t) + 1)))
 }
 

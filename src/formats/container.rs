@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `.gz`, `.zst` | first bytes | what is inside |
 //! | `.zip`, `.tar` | first bytes, or `ustar` at byte 257 | the one file inside, or the files of one run |
-//! | folder | | the files of one run |
+//! | folder | | the files of one run; of a run of Jepsen its history |
 //!
 //! The files of one run are those that a format with folder histories recognizes
 //! ([`Format::part_name`](super::Format::part_name)). Nested packing (`.tar.zst`) is unpacked layer by layer. Unpacked
@@ -13,7 +13,7 @@
 
 use super::error::{OpenCause, Problem, escape};
 use super::stream::{self, ended};
-use super::{FORMATS, Input, Part, ReadError};
+use super::{FORMATS, Input, Part, ReadError, jepsen_run};
 use crate::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -89,6 +89,10 @@ pub(super) fn load(
     control: &Control,
 ) -> Result<Held, OpenCause> {
     if !stream::is_standard_input(path) && std::fs::metadata(path)?.is_dir() {
+        if let Some(history) = jepsen_run::history_in(path) {
+            let bytes = read_file(&history, control)?;
+            return Ok(Held::File(history.file_name().map(|name| name.to_string_lossy().into_owned()), bytes));
+        }
         return load_folder(path, control);
     }
     unpack(bytes(path, look, control)?, path, control)

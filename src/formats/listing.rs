@@ -1,6 +1,6 @@
 //! Which files of a folder are histories.
 
-use super::{FORMATS, Input, Likelihood, container, recognise};
+use super::{FORMATS, Input, Likelihood, container, jepsen_run, recognise};
 use crate::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,12 +22,16 @@ pub enum Found {
 
 /// Whether the files of a folder together are one history, so that it is opened as a whole.
 pub fn is_one_history(folder: &Path) -> bool {
+    if jepsen_run::history_in(folder).is_some() {
+        return true;
+    }
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     names.into_iter().any(|entry| container::is_part(&entry.file_name().to_string_lossy()) && entry.path().is_file())
 }
 
 /// The histories that paths denote: a file or the folder of one run is one history, any other folder all histories in
-/// it and its subfolders, by name. Links to folders are not followed.
+/// it and its subfolders, by name. Links to folders are not followed. In a store of Jepsen the histories are its runs; the other files
+/// there are passed over.
 pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<Found>, Interrupt> {
     let mut found = Vec::new();
     for path in paths {
@@ -90,6 +94,9 @@ const GENERAL: [&str; 3] = ["txt", "json", "log"];
 /// Errors: unreadable entries, which may be histories. A pipe or a device is not opened: that might block forever and
 /// would consume what is read.
 fn looks_like_a_history(path: &Path) -> Result<bool, String> {
+    if jepsen_run::is_link_to_run(path) || jepsen_run::accompanies(path) {
+        return Ok(false);
+    }
     let metadata = std::fs::metadata(path).map_err(|error| why_not(path, &error))?;
     if metadata.is_dir() {
         return Ok(false);

@@ -66,6 +66,12 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
             "that nothing is known of real time: what is read back has the order written (--times ignore)".to_owned(),
         );
     }
+    if differs(&|history, t| history.cluster().node_of(history.session_of(t)).unwrap_or_default()) {
+        losses.push("on which nodes sessions ran".to_owned());
+    }
+    if original.cluster().incidents() != again.cluster().incidents() {
+        losses.push("what happened to the system meanwhile".to_owned());
+    }
     let operations = || (0..original.n_operations()).map(OperationId::new);
     if operations().any(|o| original.differs_from(o).is_some()) && again.n_operations() > 0 {
         let kept = (0..again.n_operations()).map(OperationId::new).any(|o| again.differs_from(o).is_some());

@@ -17,6 +17,7 @@ pub mod dbcop_json;
 pub mod elle;
 mod error;
 pub mod hist;
+mod jepsen_run;
 pub mod json;
 mod limits;
 mod listing;
@@ -398,7 +399,9 @@ pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control)
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
-    held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
+    let history = held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))?;
+    let is_run = path.is_dir() && jepsen_run::history_in(path).is_some();
+    Ok(if is_run { history.told(jepsen_run::about(path)) } else { history })
 }
 
 /// The text at a path that is no history, of a file or of a stream as [`open`] reads them: a report.

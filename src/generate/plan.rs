@@ -80,6 +80,18 @@ pub enum Step {
 }
 
 impl Step {
+    /// The same step on another key.
+    pub fn on(self, key: Key) -> Step {
+        match self {
+            Step::Read(_) => Step::Read(key),
+            Step::Write(_) => Step::Write(key),
+            Step::ReadList(_) => Step::ReadList(key),
+            Step::Append(_) => Step::Append(key),
+            Step::CompareAndSet(_) => Step::CompareAndSet(key),
+            Step::Insert(_) => Step::Insert(key),
+        }
+    }
+
     /// The key it accesses.
     pub fn key(self) -> Key {
         match self {

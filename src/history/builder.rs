@@ -5,8 +5,8 @@ mod rearrange;
 use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
 use super::{
-    History, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Rules, SessionId, Suggestions,
-    TransactionId, Unit, Value,
+    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Rules,
+    SessionId, Suggestions, TransactionId, Unit, Value,
 };
 use rearrange::{Moves, counting_sort, in_order, rearrange};
 
@@ -59,6 +59,10 @@ pub struct Builder {
     set_up: Vec<Draft>,
     /// By session: its part.
     part_of_session: Vec<u32>,
+    nodes: Interner,
+    /// By session, as far as they are known.
+    node_of_session: Vec<Option<u32>>,
+    incidents: Vec<Incident>,
     suggestions: Suggestions,
     assumptions: Vec<String>,
 }
@@ -123,6 +127,18 @@ impl Builder {
         self.part_of_session[session.index()] = place as u32;
     }
 
+    /// Sets the node on which a session ran. Returns whether no other one was set before, which stays then.
+    pub fn session_node(&mut self, session: SessionId, node: &str) -> bool {
+        let node = self.nodes.string(node);
+        self.node_of_session.resize(self.node_of_session.len().max(session.index() + 1), None);
+        *self.node_of_session[session.index()].get_or_insert(node) == node
+    }
+
+    /// Adds something that happened to the system, after those before it.
+    pub fn incident(&mut self, incident: Incident) {
+        self.incidents.push(incident);
+    }
+
     /// Sets the choices that fit this file, for rules the user leaves open.
     pub fn suggest(&mut self, suggestions: Suggestions) {
         self.suggestions = suggestions;
@@ -150,6 +166,11 @@ impl Builder {
         for session in &mut self.session {
             session.0 = new_of_old[session.index()];
         }
+        let mut nodes = vec![None; if self.node_of_session.is_empty() { 0 } else { new_of_old.len() }];
+        for (node, &new) in self.node_of_session.iter().zip(&new_of_old) {
+            nodes[new as usize] = *node;
+        }
+        self.node_of_session = nodes;
     }
 
     /// The key with this number, made on first use.
@@ -315,8 +336,10 @@ impl Builder {
         };
         let mut origin = self.origin;
         origin.part_of_session = self.part_of_session;
+        let nodes = if self.nodes.is_empty() { Names::Implicit(0) } else { self.nodes.finish() };
         let mut history = History {
             origin,
+            cluster: Cluster::new(nodes, self.node_of_session, self.incidents),
             session_names: self.sessions.finish(),
             session_begin,
             transaction_names,

@@ -17,6 +17,7 @@
 //! and knows nothing about relations, checkers or file formats.
 
 mod builder;
+mod cluster;
 mod elements;
 mod ids;
 mod interner;
@@ -35,6 +36,7 @@ mod stats;
 mod visible;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};
+pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
 pub use names::Names;
@@ -107,6 +109,7 @@ pub enum Label<'a> {
 #[derive(Clone, Debug)]
 pub struct History {
     origin: Origin,
+    cluster: Cluster,
     session_names: Names,
     session_begin: Vec<u32>,
     transaction_names: Names,

@@ -25,6 +25,8 @@ pub struct Origin {
     pub parts: Vec<String>,
     /// By session: its place in `parts`. Empty if `parts` is.
     pub part_of_session: Vec<u32>,
+    /// What accompanying files say about it, a line each: `nodes: n1 n2`.
+    pub about: Vec<String>,
     /// Whether times are positions in the order of the recorded events, since the file has no usable clock.
     pub times_are_events: bool,
     /// Whether some transactions have no session in the file, and count as those of one.

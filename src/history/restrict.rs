@@ -159,6 +159,7 @@ impl History {
         };
         let history = History {
             origin,
+            cluster: self.cluster.select(renaming.sessions.iter().copied()),
             session_names: self.session_names.select(renaming.sessions.iter().map(|s| s.index())),
             session_begin,
             transaction_names,

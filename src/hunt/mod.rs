@@ -9,7 +9,7 @@ mod rounds;
 mod target;
 
 pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
-pub use target::{Opened, Target};
+pub use target::{AGAIN, Opened, Target};
 
 use crate::collect::CollectError;
 use crate::formats::OpenError;

@@ -2,25 +2,35 @@
 
 use super::HuntError;
 use crate::checkers::Level;
-use crate::collect::{self, Collection, Driver, Recorder, Snapshot, Statistics};
+use crate::collect::{
+    self, Address, CollectError, Collection, Database, Driver, Endpoint, Faults, Isolation, Recorder, Requirement,
+    Snapshot, Statistics, WriteOrder,
+};
 use crate::control::Control;
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
 use std::time::Duration;
+
+/// What precedes the settings of a run in the description of its recording, which `reproduce` reads.
+pub const AGAIN: &str = "; again: ";
 
 /// Where to run a workload. It may hold a password, so it is never shown: [`Opened`] is.
 #[derive(Clone)]
 pub enum Target {
     /// A real database.
     Database {
-        /// Its address.
-        url: String,
+        /// The addresses of its servers, at least one.
+        servers: Vec<Address>,
         /// Isolation level; the strongest if none is named.
         isolation: Option<String>,
         /// How often an aborted transaction is retried.
         retries: u32,
         /// How long a client tries to reconnect to a lost database.
         patience: Duration,
+        /// The order in which a transaction writes its keys.
+        write_order: WriteOrder,
+        /// What breaks meanwhile.
+        faults: Faults,
     },
     /// A store in memory.
     Store {
@@ -45,15 +55,25 @@ pub struct Opened {
 }
 
 enum Place {
-    Database { driver: Box<dyn Driver>, url: String, retries: u32, patience: Duration },
+    Database { servers: Vec<Server>, retries: u32, patience: Duration, write_order: WriteOrder, faults: Faults },
     Store { model: Model, faults: Vec<Injection> },
+}
+
+/// A server that responds.
+struct Server {
+    /// Its address without the URL's password.
+    address: Address,
+    driver: Box<dyn Driver>,
 }
 
 impl Target {
     /// Connects to the database. Errors: it does not respond, or there is no such database or level.
     pub fn open(&self) -> Result<Opened, HuntError> {
-        let (url, isolation, retries, patience) = match self {
-            Target::Database { url, isolation, retries, patience } => (url, isolation, *retries, *patience),
+        let (addresses, isolation, place) = match self {
+            Target::Database { servers, isolation, retries, patience, write_order, faults } => {
+                let (retries, patience, write_order, faults) = (*retries, *patience, *write_order, faults.clone());
+                (servers, isolation, Place::Database { servers: Vec::new(), retries, patience, write_order, faults })
+            }
             Target::Store { model, faults } => {
                 return Ok(Opened {
                     name: "store in memory",
@@ -64,24 +84,84 @@ impl Target {
                 });
             }
         };
-        let database = collect::database(url)?;
-        let isolation = database.isolation(isolation.as_deref())?;
-        let driver = database.open(url, isolation)?;
-        let url = collect::without_password(url);
-        let version = driver.version();
-        let version =
-            version.map_err(|failure| HuntError::NoAnswer { url: url.clone(), failure: failure.to_string() })?;
+        let (database, isolation, version, servers) = connected(addresses, isolation.as_deref())?;
+        let place = match place {
+            Place::Database { retries, patience, write_order, faults, .. } => {
+                Place::Database { servers, retries, patience, write_order, faults }
+            }
+            store => store,
+        };
         Ok(Opened {
             name: database.name,
             version,
             isolation: isolation.name,
             promise: isolation.promises.and_then(|code| code.parse().ok()),
-            place: Place::Database { driver, url, retries, patience },
+            place,
         })
     }
 }
 
+type Connected = (&'static Database, &'static Isolation, String, Vec<Server>);
+
+/// Connects to the servers, all of one product, each under a name of its own if there are several; the version is that
+/// of the first.
+fn connected(addresses: &[Address], isolation: Option<&str>) -> Result<Connected, HuntError> {
+    let Some(first) = addresses.first() else { return Err(CollectError::Address("none is given".to_owned()).into()) };
+    let database = first.database()?;
+    let isolation = database.isolation(isolation)?;
+    let (mut servers, mut version) = (Vec::<Server>::new(), String::new());
+    for (place, address) in addresses.iter().enumerate() {
+        let row = address.database()?;
+        let url = collect::without_password(&address.url);
+        if row.name != database.name {
+            let what = format!("{url} is no address of {}, as the first one is", database.name);
+            return Err(CollectError::Address(what).into());
+        }
+        let name = address.name.clone().or_else(|| (addresses.len() > 1).then(|| format!("n{}", place + 1)));
+        if name.is_some() && servers.iter().any(|server| server.address.name == name) {
+            let what = format!("two servers are called {}", name.unwrap_or_default());
+            return Err(CollectError::Address(what).into());
+        }
+        let driver = row.open(&address.url, isolation)?;
+        let answer = driver.version();
+        let answer =
+            answer.map_err(|failure| HuntError::NoAnswer { url: url.clone(), failure: failure.to_string() })?;
+        if version.is_empty() {
+            version = answer;
+        }
+        servers.push(Server { address: Address { name, url, ..address.clone() }, driver });
+    }
+    Ok((database, isolation, version, servers))
+}
+
+impl Server {
+    fn endpoint(&self) -> Endpoint<'_> {
+        let &Address { ref name, read_only, sessions, .. } = &self.address;
+        Endpoint { name: name.as_deref(), read_only, sessions, driver: &*self.driver }
+    }
+
+    /// Name, address and role.
+    fn shown(&self) -> String {
+        let Address { name, url, read_only, .. } = &self.address;
+        let name = name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+        format!("{name}{url}{}", if *read_only { ",read-only" } else { "" })
+    }
+}
+
 impl Opened {
+    /// Plays every outcome on the first server and says what it does; nothing for a store.
+    pub fn conformance(&self) -> Vec<Requirement> {
+        match &self.place {
+            Place::Database { servers, .. } => servers.first().map_or(Vec::new(), |s| collect::conformance(&*s.driver)),
+            Place::Store { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether there are several servers. Products promise their levels for one.
+    pub fn has_several_servers(&self) -> bool {
+        matches!(&self.place, Place::Database { servers, .. } if servers.len() > 1)
+    }
+
     /// Runs a workload and records it in a new file. `statistics` show its progress; it ends early when `control` says
     /// so, and what was recorded until then is a history.
     pub fn record(
@@ -95,23 +175,36 @@ impl Opened {
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
         let result = match &self.place {
-            Place::Database { driver, retries, patience, .. } => {
-                let collection = Collection { workload, retries: *retries, patience: *patience };
-                collect::collect(&**driver, &collection, &recorder, statistics, control)
+            &Place::Database { ref servers, retries, patience, write_order, ref faults } => {
+                let collection = Collection { workload, retries, patience, write_order };
+                let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
+                collect::collect_on(&endpoints, faults, &collection, &recorder, statistics, control)
             }
             Place::Store { model, faults } => {
                 let generation = Generation { faults: faults.clone(), ..Generation::new(workload, *model) };
                 collect::simulate(&generation, &recorder, statistics, control)
             }
         };
-        result.map_err(|error| HuntError::BrokenOff { path: shown(), error })?;
+        if let Err(error) = result {
+            // A run that never began leaves nothing that would be in the way of the next one.
+            let never_began = recorder.is_empty() && path.is_file() && std::fs::remove_file(path).is_ok();
+            return Err(match never_began {
+                true => HuntError::Target(error),
+                false => HuntError::BrokenOff { path: shown(), error },
+            });
+        }
         Ok(statistics.snapshot())
     }
 
     /// The first line of a recording.
     fn about(&self, workload: &Workload) -> String {
         let place = match &self.place {
-            Place::Database { url, .. } => format!("{} on {url}", self.name),
+            Place::Database { servers, faults, .. } => {
+                let servers: Vec<String> = servers.iter().map(Server::shown).collect();
+                let names: Vec<&str> = faults.faults.iter().map(|fault| &*fault.name).collect();
+                let faults = if names.is_empty() { String::new() } else { format!(", faults {}", names.join(", ")) };
+                format!("{} on {}{faults}", self.name, servers.join(" and "))
+            }
             Place::Store { faults, .. } if faults.is_empty() => "no faults".to_owned(),
             Place::Store { faults, .. } => {
                 let faults: Vec<String> = faults.iter().map(|i| format!("{}={}", i.fault.name, i.times)).collect();
@@ -119,10 +212,13 @@ impl Opened {
             }
         };
         let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
+        let Workload { operations, read_share, update_share, .. } = workload;
         format!(
             "isoscope: {} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
-             {keys} keys, {distribution}",
-            self.version, self.isolation
+             {keys} keys, {distribution}{AGAIN}--isolation {} --workload {kind} --seed {seed} --sessions {sessions} \
+             --transactions {transactions} --operations {operations} --keys {keys} --distribution {distribution} \
+             --read-share {read_share} --update-share {update_share}",
+            self.version, self.isolation, self.isolation
         )
     }
 }

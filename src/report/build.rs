@@ -6,7 +6,7 @@ use crate::checkers::{
 };
 use crate::counterexample::{components, edge_reason, simpler_ones};
 use crate::health::Health;
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{FaultSpan, History, OperationId, TransactionId};
 use crate::relations::{Axiom, Guarantee, Reason};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,9 @@ fn rounded(seconds: f64) -> f64 {
 
 /// Figures of the file, regardless of the rules.
 pub(super) fn facts(history: &History) -> HistoryFacts {
-    let figures = history.recorded();
+    let (figures, cluster) = (history.recorded(), history.cluster());
+    let nodes = cluster.nodes().zip(cluster.sessions_by_node());
+    let faults = cluster.faults().into_iter();
     HistoryFacts {
         path: history.origin().path.clone(),
         format: history.origin().format.to_owned(),
@@ -67,6 +69,9 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
         unknown: figures.unknown,
         operations: figures.operations,
         keys: figures.keys,
+        about: history.origin().about.clone(),
+        nodes: nodes.map(|(name, sessions)| NodeEntry { name, sessions }).collect(),
+        faults: faults.map(|FaultSpan { what, start, end }| FaultEntry { what, start, end }).collect(),
     }
 }
 

@@ -192,6 +192,36 @@ pub struct HistoryFacts {
     pub operations: usize,
     /// Number of distinct keys.
     pub keys: usize,
+    /// What accompanying files say about it, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
+    /// The nodes that the file names, in the order of first use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeEntry>,
+    /// The faults that the file tells of, by their beginnings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultEntry>,
+}
+
+/// A node: a server that sessions used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEntry {
+    /// Its name.
+    pub name: String,
+    /// How many sessions used it.
+    pub sessions: usize,
+}
+
+/// Something that was done to the system, and undone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultEntry {
+    /// What it was, such as `partition`.
+    pub what: String,
+    /// When it began, in the unit of the transactions' times.
+    pub start: i64,
+    /// When it ended; left out if the history ends before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<i64>,
 }
 
 /// The answer to whether a history satisfies a level.

@@ -10,6 +10,8 @@ pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod forgeries;
 pub(crate) mod formulas;
+#[cfg(unix)]
+pub(crate) mod galera;
 pub(crate) mod instances;
 pub(crate) mod lattice;
 pub(crate) mod linear;

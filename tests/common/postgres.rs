@@ -36,15 +36,26 @@ struct Account {
 pub(crate) fn start(settings: &[&str]) -> Option<Server> {
     let Some(programs) = programs() else { return missing("PostgreSQL (initdb, postgres, pg_ctl, psql)") };
     let account = is_root().then(|| account().expect("an account that is not root: postgres or nobody"));
-    // Names of sockets have at most 107 bytes, so the folder must not be deep.
-    let folder = tempfile::Builder::new().prefix("pg-").tempdir_in(short_temporary_folder()).expect("a folder");
-    if let Some(account) = account {
-        std::os::unix::fs::chown(folder.path(), Some(account.user), Some(account.group)).expect("root may chown");
-    }
+    let folder = folder_of(account);
     let data = folder.path().join("data");
     let mut initialize = command(&programs.join("initdb"), account, folder.path());
     initialize.args(["--no-sync", "--no-instructions", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username"]);
     run(initialize.arg(USER).arg("--pgdata").arg(&data));
+    Some(serve(programs, account, folder, settings))
+}
+
+/// A folder that the server may use. Names of sockets have at most 107 bytes, so it must not be deep.
+fn folder_of(account: Option<Account>) -> TempDir {
+    let folder = tempfile::Builder::new().prefix("pg-").tempdir_in(short_temporary_folder()).expect("a folder");
+    if let Some(account) = account {
+        std::os::unix::fs::chown(folder.path(), Some(account.user), Some(account.group)).expect("root may chown");
+    }
+    folder
+}
+
+/// Starts a server on the data in a folder.
+fn serve(programs: PathBuf, account: Option<Account>, folder: TempDir, settings: &[&str]) -> Server {
+    let data = folder.path().join("data");
     let port = 5432;
     let mut serve = command(&programs.join("postgres"), account, folder.path());
     serve.arg("-D").arg(&data).arg("-k").arg(folder.path()).args(["-p", &port.to_string(), "-F"]);
@@ -56,13 +67,22 @@ pub(crate) fn start(settings: &[&str]) -> Option<Server> {
     let process = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("postgres starts");
     let mut server = Server { programs, account, process, folder, port };
     server.wait_until_ready();
-    Some(server)
+    server
 }
 
 impl Server {
     /// The folder of the socket: what clients take as host.
     pub(crate) fn socket_dir(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Starts a standby of this server, which follows its log and answers reads.
+    pub(crate) fn standby(&self, settings: &[&str]) -> Server {
+        let folder = folder_of(self.account);
+        let mut copy = command(&self.programs.join("pg_basebackup"), self.account, folder.path());
+        copy.args(["--checkpoint=fast", "--write-recovery-conf", "--no-sync", "--dbname", &self.connection()]);
+        run(copy.arg("--pgdata").arg(folder.path().join("data")));
+        serve(self.programs.clone(), self.account, folder, settings)
     }
 
     /// How libpq and drivers are told where the server is.

@@ -43,11 +43,26 @@ pub(crate) fn mariadb() -> Option<Server> {
 
 /// Starts Redis; `None` where it is not installed.
 pub(crate) fn redis() -> Option<Server> {
+    redis_at(0)
+}
+
+/// A port of this machine that nothing listens to.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+/// The same, listening to a port of this machine as well, unless it is 0.
+pub(crate) fn redis_at(port: u16) -> Option<Server> {
     let Some(daemon) = program("redis-server") else { return missing("Redis (redis-server)") };
     let folder = tempfile::Builder::new().prefix("redis-").tempdir_in("/tmp").expect("a folder");
     let socket = folder.path().join("socket");
     let mut serve = Command::new(daemon);
-    serve.args(["--port", "0", "--save", "", "--dir"]).arg(folder.path()).arg("--unixsocket").arg(&socket);
+    serve
+        .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--dir"])
+        .arg(folder.path())
+        .arg("--unixsocket")
+        .arg(&socket);
     let url = format!("redis+unix://{}", socket.display());
     Some(Server::start(serve, folder, url, &socket))
 }

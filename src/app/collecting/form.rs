@@ -3,7 +3,7 @@
 use super::address::{Address, Secret};
 use super::order::{Order, Purpose};
 use crate::checkers::Level;
-use crate::collect::{self, DATABASES, Database, without_password};
+use crate::collect::{self, DATABASES, Database, Faults, WriteOrder, without_password};
 use crate::generate::{FAULTS, Injection, Kind, Model, Workload};
 use crate::hunt::Target;
 use std::collections::BTreeMap;
@@ -361,7 +361,10 @@ impl Form {
             Ok(_) => {}
         }
         let retries = self.number(Field::Retries, 0, 1000)? as u32;
-        Ok(Target::Database { url, isolation: Some(isolation.to_owned()), retries, patience: PATIENCE })
+        let servers = vec![collect::Address::only(&url)];
+        let (isolation, write_order) = (Some(isolation.to_owned()), WriteOrder::default());
+        let faults = Faults::default();
+        Ok(Target::Database { servers, isolation, retries, patience: PATIENCE, write_order, faults })
     }
 
     fn parsed<T: FromStr<Err: ToString>>(&self, field: Field) -> Result<T, Trouble> {

@@ -6,7 +6,7 @@ use super::super::vocabulary::Attention;
 use super::{LanesAnswer, LanesInput, LanesView};
 use crate::diagram::path::distance_to_chord;
 use crate::diagram::text_size::{ADVANCE, elide};
-use crate::history::{Outcome, SessionId, TransactionId};
+use crate::history::{Outcome, SessionId, TransactionId, visible};
 use crate::report::grouped;
 use egui::{
     Align2, Color32, CornerRadius, FontId, Painter, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
@@ -22,6 +22,8 @@ const GRAIN: f32 = 3.0;
 const REACH: f32 = 5.0;
 /// Maximum number of bars that get a name for screen readers.
 const NAMED: usize = 300;
+/// Maximum number of incidents among which faults are drawn.
+const INCIDENTS: usize = 10_000;
 /// Maximum number of ticks on the axis.
 const TICKS: u32 = 500;
 
@@ -93,6 +95,32 @@ impl Frame<'_> {
         }
     }
 
+    /// Faults as bands behind the lanes, from their beginning to their end.
+    pub(super) fn draw_faults(&self, painter: &Painter, area: Rect) {
+        let cluster = self.input.history.cluster();
+        let Some(clock) = self.input.timeline.clock.as_ref().filter(|_| cluster.incidents().len() <= INCIDENTS) else {
+            return;
+        };
+        let x = |time: i64| {
+            let since = time.saturating_sub(clock.first) as f64;
+            self.x(if self.input.true_time { since } else { clock.warped(since) })
+        };
+        let inside = painter.with_clip_rect(Rect::from_min_max(pos2(self.plot.left(), area.top()), area.max));
+        for fault in cluster.faults() {
+            let (from, to) = (x(fault.start), fault.end.map_or(self.plot.right(), x));
+            if to < self.plot.left() || from > self.plot.right() {
+                continue;
+            }
+            let band = Rect::from_min_max(pos2(from, self.plot.top()), pos2(to.max(from + 2.0), area.bottom()));
+            inside.rect_filled(band, CornerRadius::ZERO, self.palette.caution.gamma_multiply(0.16));
+            let font = FontId::proportional(style::SMALL);
+            let name =
+                elide(&visible(&fault.what), ((band.width() - 6.0) / (ADVANCE * style::SMALL)).max(0.0) as usize);
+            let place = pos2(from.max(self.plot.left()) + 3.0, area.bottom() - 3.0);
+            inside.text(place, Align2::LEFT_BOTTOM, name, font, self.palette.caution);
+        }
+    }
+
     fn tick(&self, at: f64) -> String {
         match (&self.input.timeline.clock, self.input.true_time) {
             (None, _) => format!("{at:.0}"),
@@ -119,7 +147,7 @@ impl Frame<'_> {
         if place % 2 == 1 {
             painter.rect_filled(lane, CornerRadius::ZERO, self.palette.panel.gamma_multiply(0.6));
         }
-        let name = format!("session {}", self.input.history.session_name(session));
+        let name = format!("session {}", self.input.history.session_and_node(session));
         let name = elide(&name, ((self.plot.left() - area.left() - 14.0) / (ADVANCE * style::SMALL)) as usize);
         let font = FontId::proportional(style::SMALL);
         let names = painter.with_clip_rect(Rect::from_min_max(

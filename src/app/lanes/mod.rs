@@ -121,6 +121,7 @@ impl LanesView {
         let painter = ui.painter_at(area);
         painter.rect_filled(area, CornerRadius::ZERO, frame.palette.ground);
         frame.draw_axis(&painter, area);
+        frame.draw_faults(&painter, area);
         let first = (self.top / self.lane) as usize;
         let n = (plot.height() / self.lane) as usize + 2;
         let mut bars = Vec::new();

@@ -207,7 +207,7 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
         let session = sorted.and_then(|sorted| sorted.get(place).copied()).unwrap_or(SessionId::new(place));
         let end = grouped(history.transactions_of(session).len() as u64);
-        let text = format!("session {}", history.session_name(session));
+        let text = format!("session {}", history.session_and_node(session));
         let selected = session == document.browser.session;
         if line_ui(ui, (&text, text.len()), &end, false, selected, palette.text)
             && let Some(first) = history.transactions_of(session).next()

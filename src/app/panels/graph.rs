@@ -115,7 +115,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
     if picture.foldable.contains(&session) {
         let is_folded = picture.shows.overrides.folded.contains(&session);
         let what = if is_folded { "Unfold session" } else { "Fold session" };
-        if ui.button(format!("{what} {}", example.history.session_name(session))).clicked() {
+        if ui.button(format!("{what} {}", example.history.session_and_node(session))).clicked() {
             requests.push(Request::FoldSession(session));
             ui.close();
         }
@@ -127,7 +127,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         ),
         (if chosen { "Do not choose" } else { "Choose for a what-if" }.to_owned(), Request::Choose(vec![whole])),
         ("Hide this transaction".to_owned(), Request::Hide(vec![whole])),
-        (format!("Hide session {}", example.history.session_name(session)), Request::Hide(of_session())),
+        (format!("Hide session {}", example.history.session_and_node(session)), Request::Hide(of_session())),
         ("Show only its neighbours".to_owned(), Request::Hide(others())),
         ("Show among all sessions".to_owned(), Request::ShowInLanes(whole)),
         ("Show in the history".to_owned(), Request::Browse(whole)),

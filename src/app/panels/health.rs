@@ -210,7 +210,7 @@ fn about_ui(ui: &mut Ui, history: &History, finding: &Finding, requests: &mut Re
         true => {
             for &transaction in &finding.transactions {
                 let text = history.transaction_name(transaction);
-                let end = format!("session {}", history.session_name(history.session_of(transaction)));
+                let end = format!("session {}", history.session_and_node(history.session_of(transaction)));
                 if line_ui(ui, &text, &end) {
                     requests.push(Request::Browse(transaction));
                 }

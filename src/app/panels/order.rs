@@ -97,7 +97,7 @@ fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, 
     list_ui(ui, &format!("order {}", order.level), replay.n_steps(), scroll, |ui, place| {
         let Some(step) = replay.step(place) else { return };
         let text = format!("{}  {}", grouped(place as u64 + 1), title(history, step));
-        let end = format!("session {}", history.session_name(history.session_of(step.transaction)));
+        let end = format!("session {}", history.session_and_node(history.session_of(step.transaction)));
         if line_ui(ui, (&text, text.len()), &end, true, place == order.step, palette.text) {
             requests.push(Request::GoToStep(place));
         }

@@ -41,6 +41,16 @@ impl Clock {
         }
     }
 
+    /// The position on the warped axis of a true time since the first stamp.
+    pub fn warped(&self, time: f64) -> f64 {
+        let at = self.stamps.partition_point(|(stamp, _)| *stamp < time);
+        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
+            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((time - a.0) / (b.0 - a.0)),
+            (None, Some(only)) | (Some(only), None) => only.1,
+            (None, None) => 0.0,
+        }
+    }
+
     /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn; none if there
     /// are so many stamps that they could not be distinguished.
     pub fn cuts(&self, from: f64, to: f64) -> Vec<f64> {

@@ -6,14 +6,17 @@ use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Viola
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
-    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId,
-    UnknownRule, Value,
+    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId,
+    UnknownRule, Value, visible,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
+
+/// Maximum number of faults named.
+const MOST_FAULTS: usize = 5;
 
 /// Maximum number of other writers named for one of them.
 const MOST_WRITERS: usize = 3;
@@ -97,6 +100,7 @@ impl Explanation {
             self.whole.clone(),
             self.sessions.clone(),
             self.contains.clone(),
+            self.faults.clone(),
             Some(assumed),
         ];
         told.into_iter().flatten().collect()
@@ -201,7 +205,7 @@ pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<St
         .into_iter()
         .map(|(session, transactions)| {
             let names: Vec<String> = transactions.iter().map(|&t| history.transaction_name(t).to_string()).collect();
-            format!("{} in session {}", names.join(" before "), history.session_name(session))
+            format!("{} in session {}", names.join(" before "), history.session_and_node(session))
         })
         .collect();
     let needed = match needed.is_empty() {
@@ -294,6 +298,24 @@ fn rests_on_program_order(violation: &Violation) -> bool {
 fn rests_on_sessions(violation: &Violation) -> bool {
     let is_simple = matches!(violation.proof, Proof::Read | Proof::Reads { .. } | Proof::Cycle(_));
     !is_simple || violation.edges.iter().any(|edge| edge.relation == Relation::SessionOrder && !edge.from.is_initial())
+}
+
+/// Which faults there were while the transactions of a history ran, or else the last one before them.
+pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
+    let faults = history.cluster().faults();
+    let times = || history.transactions().filter_map(|t| history.interval(t));
+    let (first, last) = (times().map(|times| times.start).min()?, times().map(|times| times.end).max()?);
+    let told = |fault: &FaultSpan| match fault.end {
+        Some(end) => format!("{} from time {} to time {end}", visible(&fault.what), fault.start),
+        None => format!("{} from time {} on", visible(&fault.what), fault.start),
+    };
+    let meanwhile = faults.iter().filter(|f| f.start <= last && f.end.is_none_or(|end| end >= first));
+    let meanwhile: Vec<String> = meanwhile.take(MOST_FAULTS).map(told).collect();
+    if !meanwhile.is_empty() {
+        return Some(format!("Faults while these transactions ran: {}.", meanwhile.join(", ")));
+    }
+    let before = faults.iter().filter(|fault| fault.end.is_some_and(|end| end < first)).max_by_key(|f| f.end)?;
+    Some(format!("The last fault before these transactions: {}.", told(before)))
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.

@@ -117,7 +117,7 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
         }
         line
     };
-    let header = sessions.iter().map(|&s| vec![text(format!("session {}", history.session_name(s)))]).collect();
+    let header = sessions.iter().map(|&s| vec![text(format!("session {}", history.session_and_node(s)))]).collect();
     let row = |&t: &TransactionId| {
         let of = history.session_of(t);
         sessions.iter().map(|&s| if s == of { cell(t) } else { Line::new() }).collect()

@@ -67,7 +67,7 @@ fn circumstances(whole: &History, t: TransactionId) -> String {
         Outcome::Aborted => "aborted",
         Outcome::Unknown => "outcome unknown",
     };
-    let session = whole.session_name(whole.session_of(t));
+    let session = whole.session_and_node(whole.session_of(t));
     let times = whole.interval(t).map(|times| format!(", from time {} to time {}", times.start, times.end));
     format!("{outcome}, session {session}{}", times.unwrap_or_default())
 }

@@ -24,7 +24,7 @@ pub fn spec(reproduction: &Reproduction<'_>) -> String {
     let _ = writeln!(out, "}}\n\nteardown\n{{\n  {}\n}}", table.drop());
     let names = step_names(reproduction);
     for (place, &session) in sessions.iter().enumerate() {
-        let name = comment(&history.session_name(session));
+        let name = comment(&history.session_and_node(session));
         let _ = writeln!(out, "\n# session {name}\nsession \"{}\"", terminal(place));
         for (step, name) in plan.steps.iter().zip(&names).filter(|(step, _)| step.session == session) {
             let (statement, said) = match step.action {

@@ -21,7 +21,7 @@ pub fn sql(reproduction: &Reproduction<'_>) -> String {
         let _ = writeln!(out, "-- {said}");
     }
     for (place, &session) in sessions.iter().enumerate() {
-        let _ = writeln!(out, "-- {}: session {}", terminal(place), comment(&history.session_name(session)));
+        let _ = writeln!(out, "-- {}: session {}", terminal(place), comment(&history.session_and_node(session)));
     }
     let _ = writeln!(out, "\n-- In any terminal, once:");
     let _ = writeln!(out, "DROP TABLE IF EXISTS kv;");

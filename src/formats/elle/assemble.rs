@@ -1,9 +1,10 @@
 //! [`Log`] → [`History`].
 
 use super::calls::{self, Call, Clock, Event};
-use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb};
+use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb, is_wrapped};
+use super::scan::content_of;
 use crate::formats::{Problem, ReadError};
-use crate::history::{Builder, Draft, History, KeyId, OperationKind, Outcome, Value};
+use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Value};
 
 /// The name of the only register.
 const REGISTER: &str = "register";
@@ -17,7 +18,7 @@ pub(in crate::formats) fn history(
     clock: impl FnOnce(&[Event<Content>]) -> Clock,
 ) -> Result<History, ReadError> {
     if log.events.is_empty() {
-        if log.others.0 == 0 {
+        if log.others.0 == 0 && log.incidents.is_empty() {
             return Err(ReadError::whole(format, Problem::Empty));
         }
         if log.has_strangers {
@@ -27,7 +28,10 @@ pub(in crate::formats) fn history(
             );
             return Err(ReadError::whole(format, Problem::Other(message)));
         }
-        builder.assume(left_out(&log.others));
+        if log.others.0 > 0 {
+            builder.assume(left_out(&log.others));
+        }
+        incidents(&log, &mut builder, &Clock::Order(String::new()));
         return builder.finish().map_err(|error| ReadError::whole(format, error));
     }
     log.take_vectors_as_values();
@@ -40,6 +44,7 @@ pub(in crate::formats) fn history(
     if matches!(clock, Clock::Order(_)) {
         assembly.builder.times_are_events();
     }
+    incidents(&assembly.log, &mut assembly.builder, &clock);
     let intervals = calls::intervals(&assembly.log.events, &calls, &clock);
     for (call, interval) in calls.iter().zip(intervals) {
         let outcome = call.outcome(&assembly.log.events);
@@ -48,6 +53,7 @@ pub(in crate::formats) fn history(
         assembly.builder.set_interval(draft, interval);
         assembly.call(draft, call, outcome)?;
     }
+    assembly.nodes();
     drop(assembly.log);
     assembly.builder.sort_sessions();
     assembly.builder.finish().map_err(|error| ReadError::whole(format, error))
@@ -75,9 +81,25 @@ fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
     Ok(kinds.into_iter().map(|kind| kind.is_some_and(|(is_list, _)| is_list)).collect())
 }
 
+/// Adds what the nemesis did.
+fn incidents(log: &Log<'_>, builder: &mut Builder, clock: &Clock) {
+    for incident in &log.incidents {
+        let time = match clock {
+            Clock::Recorded => incident.time,
+            Clock::Order(_) => Some(i64::from(incident.place)),
+        };
+        let detail = match &*incident.detail {
+            "nil" | "null" => String::new(),
+            text if is_wrapped(text) => content_of(text).into_owned(),
+            text => text.to_owned(),
+        };
+        builder.incident(Incident { time, what: incident.what.unwrap_or("something").to_owned(), detail });
+    }
+}
+
 /// The remark on operations that do not belong to clients.
 fn left_out((n, name): &(u32, String)) -> String {
-    format!("Operations of processes that are no clients, such as `{name}`: {n}, left out.")
+    format!("Operations of processes that are no clients, such as `{name}`: {n}; no verdict depends on them.")
 }
 
 struct Assembly<'a> {
@@ -115,6 +137,21 @@ impl Assembly<'_> {
             self.builder.assume(format!(
                 "Real time is the order of operations in the file, as for Elle: {why}. Times are places in that order."
             ));
+        }
+    }
+
+    /// Says on which nodes sessions ran.
+    fn nodes(&mut self) {
+        let mut several = 0;
+        for (process, node) in &self.log.nodes {
+            let session = calls::session(*process, &mut self.builder);
+            match node {
+                Some(node) => drop(self.builder.session_node(session, node)),
+                None => several += 1,
+            }
+        }
+        if several > 0 {
+            self.builder.assume(format!("Processes that name several nodes: {several}; their nodes are left out."));
         }
     }
 

@@ -60,11 +60,7 @@ impl Call {
 
     /// The session of its client.
     pub(in crate::formats) fn session(&self, builder: &mut Builder) -> SessionId {
-        match self.process.map(|process| (process, u64::try_from(process))) {
-            Some((_, Ok(number))) => builder.session_number(number),
-            Some((process, Err(_))) => builder.session_name(&process.to_string()),
-            None => builder.session_name("none"),
-        }
+        session(self.process, builder)
     }
 
     /// Its invocation and its completion.
@@ -73,6 +69,15 @@ impl Call {
         events: &'e [Event<C>],
     ) -> (Option<&'e Event<C>>, Option<&'e Event<C>>) {
         (self.invoked.map(|e| &events[e]), self.completed.map(|e| &events[e]))
+    }
+}
+
+/// The session of a client.
+pub(super) fn session(process: Option<i64>, builder: &mut Builder) -> SessionId {
+    match process.map(|process| (process, u64::try_from(process))) {
+        Some((_, Ok(number))) => builder.session_number(number),
+        Some((process, Err(_))) => builder.session_name(&process.to_string()),
+        None => builder.session_name("none"),
     }
 }
 

@@ -190,6 +190,17 @@ pub(in crate::formats) enum Content {
     },
 }
 
+/// An operation of the nemesis.
+pub(super) struct Incident<'a> {
+    /// By the clock of the file.
+    pub(super) time: Option<i64>,
+    /// Place among all operations of the file, from 0.
+    pub(super) place: u32,
+    pub(super) what: Option<&'a str>,
+    /// Its value as written.
+    pub(super) detail: Cow<'a, str>,
+}
+
 /// A file as written.
 #[derive(Default)]
 pub(in crate::formats) struct Log<'a> {
@@ -205,6 +216,11 @@ pub(in crate::formats) struct Log<'a> {
     pub(in crate::formats) others: (u32, String),
     /// Whether some of them belong to a process other than the nemesis, which may be a client under another name.
     pub(in crate::formats) has_strangers: bool,
+    /// What the nemesis did.
+    pub(super) incidents: Vec<Incident<'a>>,
+    /// The node of each process that names one; none if it names several.
+    pub(super) nodes: Vec<(Option<i64>, Option<&'a str>)>,
+    node_places: FxHashMap<Option<i64>, usize>,
     /// Remarks of the reader.
     pub(in crate::formats) remarks: Vec<String>,
 }
@@ -218,6 +234,17 @@ impl<'a> Log<'a> {
             self.keys.push(atom);
         }
         place
+    }
+
+    /// Notes the node of a process.
+    pub(super) fn on_node(&mut self, process: Option<i64>, node: &'a str) {
+        let next = self.nodes.len();
+        let place = *self.node_places.entry(process).or_insert(next);
+        match self.nodes.get_mut(place) {
+            None => self.nodes.push((process, Some(node))),
+            Some((_, known)) if *known != Some(node) => *known = None,
+            Some(_) => {}
+        }
     }
 
     #[inline]
@@ -264,6 +291,7 @@ impl<'a> Log<'a> {
 
     /// Number of operations in the file, including those of processes other than clients.
     pub(in crate::formats) fn n_operations(&self) -> u32 {
-        self.others.0.saturating_add(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.others.0.saturating_add(count(self.events.len())).saturating_add(count(self.incidents.len()))
     }
 }

@@ -17,10 +17,11 @@
 //! | field, in any order | |
 //! |---|---|
 //! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (it is not known) |
-//! | `process` | an integer: the session; where it is missing all operations belong to one; others (`:nemesis`) are no clients |
+//! | `process` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does is an incident |
 //! | `f` | `txn` or missing |
 //! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
 //! | `time` | nanoseconds |
+//! | `node` | the server that the process used |
 //! | others | skipped |
 //!
 //! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are

@@ -1,7 +1,7 @@
 //! Operations of the file → [`Log`].
 
 use super::calls::{Event, Stage};
-use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb};
+use super::log::{Access, Atom, Content, Incident, Log, MicroOperation, Operand, Payload, Verb};
 use super::scan::{Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
@@ -105,6 +105,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let begin = self.log.operations.len();
         let (mut stage, mut process, mut function) = (None, Process::Missing, None);
         let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
+        let (mut node, mut detail) = (None, (0, 0));
         let Some(close) = self.scan.open() else { return self.scan.fail(Self::AN_OPERATION) };
         let mut first = true;
         while self.scan.more(close, &mut first)? {
@@ -115,8 +116,11 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                 Some("value") => {
                     line = self.scan.line();
                     self.log.operations.truncate(begin);
+                    let from = self.scan.at();
                     shape = self.value()?;
+                    detail = (from, self.scan.at());
                 }
+                Some("node") => node = self.node()?,
                 Some("time") => time = self.time()?,
                 Some("error") => {
                     error = true;
@@ -130,10 +134,19 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Process::Client(number) => Some(number),
             Process::Other(name) => {
                 self.log.operations.truncate(begin);
-                self.pass_over(name);
+                let place = self.log.n_operations();
+                if !is_nemesis(name) {
+                    self.pass_over(name);
+                } else {
+                    let detail = self.scan.between(detail.0, detail.1);
+                    self.log.incidents.push(Incident { time, place, what: function, detail });
+                }
                 return Ok(());
             }
         };
+        if let Some(node) = node {
+            self.log.on_node(process, node);
+        }
         let Some(stage) = stage else {
             let field = if JSON { "\"type\"" } else { ":type" };
             return self.scan.fail_line(line, format!("expected an operation with {field}, found none in this one"));
@@ -150,7 +163,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             self.log.others.1 = shown(process);
         }
         self.log.others.0 = self.log.others.0.saturating_add(1);
-        self.log.has_strangers |= process.trim_matches([':', '"']) != "nemesis";
+        self.log.has_strangers |= !is_nemesis(process);
     }
 
     fn stage(&mut self) -> Result<Stage, ReadError> {
@@ -204,6 +217,15 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             Token::Name(word) => Some(word),
             Token::Text(text) => text.get(1..text.len() - 1),
         })
+    }
+
+    /// A name of a node; anything that is no word is none.
+    fn node(&mut self) -> Result<Option<&'a str>, ReadError> {
+        if self.scan.at_sequence() || self.scan.at_map_or_set() {
+            self.scan.skip()?;
+            return Ok(None);
+        }
+        self.function()
     }
 
     /// A time as a 64-bit integer; anything else is no time.
@@ -462,6 +484,11 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let message = format!("not a transactional workload: {what}; expected micro-operations like {example}");
         self.scan.fail_line(line, message)
     }
+}
+
+/// Whether this process breaks things.
+fn is_nemesis(process: &str) -> bool {
+    process.trim_matches([':', '"']) == "nemesis"
 }
 
 /// A name from the file for messages: short and on one line.

@@ -82,6 +82,11 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Mark { at: self.at, line: self.line, line_start: self.line_start } = mark;
     }
 
+    /// The bytes between two places, as text.
+    pub(in crate::formats) fn between(&self, begin: usize, end: usize) -> std::borrow::Cow<'a, str> {
+        String::from_utf8_lossy(&self.bytes[begin..end])
+    }
+
     /// The line of the next byte, from 1, as far as it fits.
     pub(in crate::formats) fn line(&self) -> u32 {
         u32::try_from(self.line).unwrap_or(u32::MAX)

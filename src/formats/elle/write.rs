@@ -2,9 +2,10 @@
 
 use super::notation;
 use super::order::{self, Step};
+use super::scan::quoted;
 use super::{EDN, JSON};
 use crate::formats::{WriteError, name};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use crate::history::{History, Incident, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rustc_hash::FxHashSet;
 use std::io::{self, BufWriter, Write};
 
@@ -30,7 +31,19 @@ fn write<const JSON: bool>(history: &History, out: &mut dyn io::Write, format: &
         Some(names) => Some(notation::tokens::<JSON>(names, format, "values")?),
         None => None,
     };
-    let mut page = Page::<JSON> { history, keys, values, processes: processes(history), out: BufWriter::new(out) };
+    let node = |s| history.cluster().node_of(s).map(|node| quoted(&node));
+    let nodes = history.sessions().map(node).collect();
+    let incidents = history.cluster().incidents();
+    let mut page = Page::<JSON> {
+        history,
+        incidents,
+        keys,
+        values,
+        processes: processes(history),
+        nodes,
+        index: 0,
+        out: BufWriter::new(out),
+    };
     page.all(&steps)?;
     page.out.flush()?;
     Ok(())
@@ -83,35 +96,89 @@ fn processes(history: &History) -> Vec<i64> {
     named.unwrap_or_else(|| (0..history.n_sessions() as i64).collect())
 }
 
+/// The word for nothing.
+fn nil<const JSON: bool>() -> &'static str {
+    if JSON { "null" } else { "nil" }
+}
+
 /// The output.
 struct Page<'h, 'o, const JSON: bool> {
     history: &'h History,
+    /// Those not yet written.
+    incidents: &'h [Incident],
+    index: usize,
     keys: Vec<String>,
     /// None where all values are numbers.
     values: Option<Vec<String>>,
     processes: Vec<i64>,
+    /// By session: its node in quotes.
+    nodes: Vec<Option<String>>,
     out: BufWriter<&'o mut dyn io::Write>,
 }
 
 impl<const JSON: bool> Page<'_, '_, JSON> {
     fn all(&mut self, steps: &[Step]) -> io::Result<()> {
-        for (index, step) in steps.iter().enumerate() {
-            if JSON {
-                self.out.write_all(if index == 0 { b"[" } else { b",\n " })?;
-            }
-            self.step(index, step)?;
-            if !JSON {
-                self.out.write_all(b"\n")?;
-            }
+        for step in steps {
+            self.incidents_until(step.time.unwrap_or(i64::MIN))?;
+            self.begin_line()?;
+            self.step(step)?;
+            self.end_line()?;
         }
-        match (JSON, steps.is_empty()) {
+        self.incidents_until(i64::MAX)?;
+        match (JSON, self.index == 0) {
             (true, true) => self.out.write_all(b"[]\n"),
             (true, false) => self.out.write_all(b"]\n"),
             (false, _) => Ok(()),
         }
     }
 
-    fn step(&mut self, index: usize, step: &Step) -> io::Result<()> {
+    fn begin_line(&mut self) -> io::Result<()> {
+        match (JSON, self.index) {
+            (true, 0) => self.out.write_all(b"["),
+            (true, _) => self.out.write_all(b",\n "),
+            (false, _) => Ok(()),
+        }
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        self.index += 1;
+        if JSON { Ok(()) } else { self.out.write_all(b"\n") }
+    }
+
+    /// Writes what happened to the system before this moment, or at an unknown one.
+    fn incidents_until(&mut self, now: i64) -> io::Result<()> {
+        while let Some((Incident { time, what, detail }, rest)) = self.incidents.split_first() {
+            if time.is_some_and(|time| time > now) {
+                break;
+            }
+            self.incidents = rest;
+            self.begin_line()?;
+            let index = self.index;
+            let what = quoted(what);
+            let detail = if detail.is_empty() { nil::<JSON>().to_owned() } else { quoted(detail) };
+            match JSON {
+                true => write!(self.out, "{{\"index\":{index},\"type\":\"info\",\"process\":\"nemesis\",")?,
+                false => write!(self.out, "{{:index {index}, :type :info, :process :nemesis, ")?,
+            }
+            self.time(*time)?;
+            match JSON {
+                true => write!(self.out, "\"f\":{what},\"value\":{detail}}}")?,
+                false => write!(self.out, ":f {what}, :value {detail}}}")?,
+            }
+            self.end_line()?;
+        }
+        Ok(())
+    }
+
+    fn time(&mut self, time: Option<i64>) -> io::Result<()> {
+        match (JSON, time) {
+            (true, Some(time)) => write!(self.out, "\"time\":{time},"),
+            (false, Some(time)) => write!(self.out, ":time {time}, "),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> io::Result<()> {
         let t = step.transaction;
         let stage = match (step.completes, self.history.outcome(t)) {
             (false, _) => "invoke",
@@ -119,15 +186,19 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
             (true, Outcome::Aborted) => "fail",
             (true, Outcome::Unknown) => "info",
         };
-        let process = self.processes[self.history.session_of(t).index()];
+        let session = self.history.session_of(t);
+        let process = self.processes[session.index()];
+        let index = self.index;
         match JSON {
             true => write!(self.out, "{{\"index\":{index},\"type\":\"{stage}\",\"process\":{process},")?,
             false => write!(self.out, "{{:index {index}, :type :{stage}, :process {process}, ")?,
         }
-        match (JSON, step.time) {
-            (true, Some(time)) => write!(self.out, "\"time\":{time},")?,
-            (false, Some(time)) => write!(self.out, ":time {time}, ")?,
-            (_, None) => {}
+        self.time(step.time)?;
+        if let Some(node) = &self.nodes[session.index()] {
+            match JSON {
+                true => write!(self.out, "\"node\":{node},")?,
+                false => write!(self.out, ":node {node}, ")?,
+            }
         }
         self.out.write_all(if JSON { b"\"f\":\"txn\",\"value\":[" } else { b":f :txn, :value [" })?;
         for (n, o) in self.history.operations_of(t).enumerate() {
@@ -168,7 +239,7 @@ impl<const JSON: bool> Page<'_, '_, JSON> {
                 self.out.write_all(b"]")?;
             }
             (OperationKind::Read, None) if completes && !unknown => self.value(operation.value)?,
-            (OperationKind::Read, _) => self.out.write_all(if JSON { b"null" } else { b"nil" })?,
+            (OperationKind::Read, _) => self.out.write_all(nil::<JSON>().as_bytes())?,
         }
         self.out.write_all(b"]")
     }

@@ -15,7 +15,9 @@
 //! | `schema` | always `isoscope.history/1`; comes before fields not listed here | error |
 //! | `initial` | the value that reads as the initial version where no transaction writes it; `null` for none | none |
 //! | `sessions` | in any order | error |
+//! | `incidents` | what happened to the system, in order: `what`, and perhaps `time` and `detail` | none |
 //! | `name` | of a session, before its transactions; each session has its own | its place in the array, from 0 |
+//! | `node` | of a session, before its transactions: the server it used | not recorded |
 //! | `transactions` | in session order | none |
 //! | `id` | a number 7 is shown as T7, a string as it is | shown as session and place |
 //! | `outcome` | `committed`, `aborted` or `unknown` | `committed` |

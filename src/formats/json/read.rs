@@ -4,7 +4,7 @@ use super::{FORMAT, SCHEMA};
 use crate::control::{Control, Interrupt};
 use crate::formats::error::{ReadError, escape};
 use crate::formats::{Input, Place, Problem, name};
-use crate::history::{Builder, Draft, History, Interval, OperationKind, Outcome, SessionId, Value};
+use crate::history::{Builder, Draft, History, Incident, Interval, OperationKind, Outcome, SessionId, Value};
 use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -214,6 +214,12 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
                     schema = true;
                 }
                 "initial" => initial = map.next_value::<Option<Name>>()?,
+                "incidents" if schema => {
+                    for incident in map.next_value::<Vec<IncidentFields>>()? {
+                        let IncidentFields { time, what, detail } = incident;
+                        self.0.builder.incident(Incident { time, what, detail: detail.unwrap_or_default() });
+                    }
+                }
                 "sessions" if sessions => return Err(A::Error::duplicate_field("sessions")),
                 "sessions" => {
                     map.next_value_seed(SessionsSeed(&mut *self.0))?;
@@ -278,6 +284,15 @@ impl SessionSeed<'_, '_> {
     }
 }
 
+impl SessionSeed<'_, '_> {
+    fn place_on(&mut self, session: SessionId, node: Option<&str>) {
+        if let Some(node) = node {
+            // The session is new, so no other node is known.
+            self.state.builder.session_node(session, node);
+        }
+    }
+}
+
 impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
     type Value = ();
 
@@ -286,7 +301,7 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        let mut session = None;
+        let (mut session, mut node) = (None, None);
         while let Some(field) = map.next_key::<String>()? {
             match (field.as_str(), session) {
                 ("name", None) => {
@@ -294,20 +309,24 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
                     session = Some(self.begin(&name)?);
                 }
                 ("name", Some(_)) => return Err(A::Error::custom("the name of a session stands once and first")),
+                ("node", _) => node = map.next_value::<Option<String>>()?,
                 ("transactions", _) => {
                     let session = match session {
                         Some(session) => session,
                         None => self.begin(&self.place.to_string())?,
                     };
+                    self.place_on(session, node.as_deref());
                     map.next_value_seed(TransactionsSeed { state: &mut *self.state, session })?;
-                    return pass_over_rest(map, &["name", "transactions"]);
+                    return pass_over_rest(map, &["name", "node", "transactions"]);
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if session.is_none() {
-            self.begin::<A::Error>(&self.place.to_string())?;
-        }
+        let session = match session {
+            Some(session) => session,
+            None => self.begin::<A::Error>(&self.place.to_string())?,
+        };
+        self.place_on(session, node.as_deref());
         Ok(())
     }
 }
@@ -350,6 +369,17 @@ struct TransactionSeed<'s, 'w> {
     session: SessionId,
 }
 seed!(TransactionSeed, deserialize_map, ());
+
+/// Something that happened to the system: a fault that began or ended.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct IncidentFields {
+    /// When, in the unit of the transactions' times; null or left out if that is unknown.
+    time: Option<i64>,
+    /// What, such as `start-partition` or `kill`.
+    what: String,
+    /// More about it.
+    detail: Option<String>,
+}
 
 /// What became of a transaction.
 #[derive(Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@
 #![allow(dead_code)]
 
 use super::SCHEMA;
-use super::read::OutcomeName;
+use super::read::{IncidentFields, OutcomeName};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value as Json;
 use std::borrow::Cow;
@@ -24,6 +24,9 @@ pub struct HistoryFile {
     initial: Option<Name>,
     /// The sessions, in any order.
     sessions: Vec<Session>,
+    /// What happened to the system, in order. No verdict depends on it.
+    #[schemars(default)]
+    incidents: Vec<IncidentFields>,
 }
 
 /// What one client did.
@@ -32,6 +35,8 @@ struct Session {
     /// Its name, before its transactions; by default its place in the array, from 0. A number and its string name the
     /// same session.
     name: Option<Name>,
+    /// The server that it used, before its transactions.
+    node: Option<String>,
     /// Its transactions, in the order in which it ran them.
     #[schemars(default)]
     transactions: Vec<Transaction>,

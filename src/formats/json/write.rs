@@ -3,7 +3,7 @@
 use super::{FORMAT, SCHEMA};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
-use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
@@ -19,6 +19,10 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         out.write_all(if session.0 == 0 { b"\n" } else { b",\n" })?;
         out.write_all(b"{\"name\":")?;
         write_session_name(&mut out, &history.session_names().text(session.index()))?;
+        if let Some(node) = history.cluster().node_of(session) {
+            out.write_all(b",\"node\":")?;
+            write_text(&mut out, &node)?;
+        }
         out.write_all(b",\"transactions\":[")?;
         for (n, t) in history.transactions_of(session).enumerate() {
             out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
@@ -26,12 +30,28 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         }
         out.write_all(b"]}")?;
     }
-    out.write_all(b"]}\n")?;
+    out.write_all(b"]")?;
+    write_incidents(&mut out, history.cluster().incidents())?;
+    out.write_all(b"}\n")?;
     out.flush()?;
     Ok(())
 }
 
 type Out<'a> = BufWriter<&'a mut dyn io::Write>;
+
+fn write_incidents(out: &mut Out<'_>, incidents: &[Incident]) -> io::Result<()> {
+    for (n, Incident { time, what, detail }) in incidents.iter().enumerate() {
+        out.write_all(if n == 0 { b",\"incidents\":[\n" } else { b",\n" })?;
+        let mut fields = serde_json::Map::new();
+        fields.extend(time.map(|time| ("time".to_owned(), time.into())));
+        fields.insert("what".to_owned(), what.as_str().into());
+        if !detail.is_empty() {
+            fields.insert("detail".to_owned(), detail.as_str().into());
+        }
+        serde_json::to_writer(&mut *out, &fields)?;
+    }
+    out.write_all(if incidents.is_empty() { b"" } else { b"]" })
+}
 
 fn write_transaction(out: &mut Out<'_>, history: &History, t: TransactionId) -> io::Result<()> {
     out.write_all(b"{")?;
@@ -106,4 +126,8 @@ fn write_session_name(out: &mut Out<'_>, text: &str) -> io::Result<()> {
         Some(number) => write!(out, "{number}"),
         None => Ok(serde_json::to_writer(out, text)?),
     }
+}
+
+fn write_text(out: &mut Out<'_>, text: &str) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, text)?)
 }

@@ -193,7 +193,8 @@ mod tests {
             history.assumptions(),
             [
                 "Lines that are no operations: 1, passed over.".to_owned(),
-                "Operations of processes that are no clients, such as `:nemesis`: 1, left out.".to_owned(),
+                "Operations of processes that are no clients, such as `:nemesis`: 1; no verdict depends on them."
+                    .to_owned(),
                 "Invocations without completion: 1, their outcome is unknown.".to_owned(),
             ]
         );

@@ -10,14 +10,15 @@
 //!
 //! ```text
 //! history     = { line }
-//! line        = [ session ":" { transaction } | "initial" ":" ( "none" | value ) ] [ "#" anything ]
+//! line        = [ session [ "@" node ] ":" { transaction } | "initial" ":" ( "none" | value )
+//!                 | "!" incident [ detail ] [ "@" time ] ] [ "#" anything ]
 //! transaction = [ label ] "[" [ operation { "," operation } ] "]" [ "*" ] [ "!" | "?" ] [ "@" start ".." end ]
 //! operation   = "w" key value | "a" key value | "r" key ( value | "init" | "?" | list ) | "n" key ( value | "init" )
 //! list        = "[" { value } "]"
-//! session, label, key, value = bare | quoted
+//! session, node, label, key, value, incident, detail = bare | quoted
 //! bare        = one or more characters, none of them a blank, a control character or one of []{}(),:;#!?@"\
 //! quoted      = a string as in JSON, for names that cannot be bare (and for a session called "initial")
-//! start, end  = integer, 64 bits, may be negative
+//! start, end, time = integer, 64 bits, may be negative
 //! ```
 //!
 //! - `!` marks an aborted transaction, `?` one of unknown outcome; the others committed.
@@ -35,6 +36,8 @@
 //!   and `"5"` differ, while `x` and `"x"` are the same. Quotes do not matter for sessions and labels: `1` and `"1"`
 //!   name the same session. A label `T7` numbers the transaction 7. Transactions without a label are named after their
 //!   session and place: `a1`, `a2`.
+//! - `7@standby:` says that the session 7 ran on the node standby. A line `! kill "the primary" @15` says what happened to
+//!   the system at that time. No verdict depends on either.
 //! - `@ 10..20` says when the transaction began and ended.
 //!
 //! The notation can say everything that a [`History`] can hold once failed statements are settled, so writing loses
@@ -61,13 +64,13 @@ pub const FORMAT: Format = Format {
 };
 
 fn sniff(input: &Input<'_>) -> Likelihood {
-    let Some(line) = input.head_lines().find(|line| !line.starts_with(b"#")) else {
+    let Some(line) = input.head_lines().find(|line| !line.starts_with(b"#") && !line.starts_with(b"!")) else {
         return if input.head_lines().next().is_some() { Likelihood::Perhaps } else { Likelihood::No };
     };
     // A quoted session name may contain a colon; the first one is good enough for a guess.
     let Some(colon) = line.iter().position(|&b| b == b':') else { return Likelihood::No };
     let (session, rest) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
-    let named = !session.is_empty() && (session.starts_with(b"\"") || session.iter().all(|&b| is_bare(b)));
+    let named = !session.is_empty() && (session.starts_with(b"\"") || session.iter().all(|&b| is_bare(b) || b == b'@'));
     match rest.contains(&b'[') || session == b"initial" {
         _ if !named => Likelihood::No,
         true => Likelihood::Likely,

@@ -4,7 +4,7 @@ use super::{FORMAT, is_bare};
 use crate::control::Control;
 use crate::formats::error::{ReadError, excerpt};
 use crate::formats::{Input, Place, Problem, name};
-use crate::history::{BuildError, Builder, Draft, History, Interval, OperationKind, Outcome, Value};
+use crate::history::{BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value};
 use std::borrow::Cow;
 
 /// A name, verbatim.
@@ -65,29 +65,58 @@ impl<'a> Parser<'a> {
     /// Reads one line, its end included.
     fn line(&mut self) -> Result<(), ReadError> {
         self.blanks();
-        if !self.at_end_of_statement() {
+        if self.symbol_if(b'!') {
+            self.incident()?;
+        } else if !self.at_end_of_statement() {
             let name = self.name("the name of a session")?;
+            let node = match self.symbol_if(b'@') {
+                true => Some(self.name("the name of a node")?),
+                false => None,
+            };
             self.symbol(b':', "`:` after the name of the session")?;
-            match name.is_word("initial") {
+            match name.is_word("initial") && node.is_none() {
                 true => {
                     let value = self.name("`none` or the value that reads as initial")?;
                     self.initial = (!value.is_word("none")).then(|| value.name());
                 }
                 false => {
                     let session = name::session(&mut self.builder, &name.text);
+                    let known = node.is_none_or(|node| self.builder.session_node(session, &node.text));
+                    if !known {
+                        return self.fail_line("the same node on all lines of this session");
+                    }
                     while !self.at_end_of_statement() {
                         let draft = self.builder.transaction(session, Outcome::Committed);
                         self.transaction(draft)?;
                     }
                 }
             }
-            if !self.at_end_of_statement() {
-                return self.fail("the end of the line");
-            }
+        }
+        if !self.at_end_of_statement() {
+            return self.fail("the end of the line");
         }
         // What is left is a comment.
         let rest = &self.bytes[self.at..];
         self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        Ok(())
+    }
+
+    /// What happened to the system; the mark has been taken.
+    fn incident(&mut self) -> Result<(), ReadError> {
+        let what = self.name("what happened")?.text.into_owned();
+        let mut incident = Incident { time: None, what, detail: String::new() };
+        if !self.at_end_of_statement() && self.peek() != Some(b'@') {
+            incident.detail = self.name("more about it, `@` or the end of the line")?.text.into_owned();
+        }
+        if self.symbol_if(b'@') {
+            let begin = self.at;
+            incident.time = self.name("a time")?.text.parse().ok();
+            if incident.time.is_none() {
+                self.at = begin;
+                return self.fail("a time, an integer");
+            }
+        }
+        self.builder.incident(incident);
         Ok(())
     }
 
@@ -242,6 +271,12 @@ impl<'a> Parser<'a> {
         self.at += len;
         self.blanks();
         Ok(Token { text, quoted })
+    }
+
+    /// Fails at the beginning of the line.
+    fn fail_line<T>(&mut self, expected: &'static str) -> Result<T, ReadError> {
+        self.at = self.line_start;
+        self.fail(expected)
     }
 
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {

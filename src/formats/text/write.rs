@@ -3,7 +3,7 @@
 use super::{FORMAT, is_bare};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
-use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io;
 
 /// Lines are broken after the transaction that reaches this length, in bytes.
@@ -25,6 +25,10 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         let mut begun = false;
         let start = |line: &mut String| {
             push_label(line, &history.session_names().text(session.index()), &["initial"]);
+            if let Some(node) = history.cluster().node_of(session) {
+                line.push('@');
+                push_label(line, &node, &[]);
+            }
             line.push(':');
         };
         for t in history.transactions_of(session) {
@@ -49,6 +53,18 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         }
         out.write_all(line.as_bytes())?;
         line.clear();
+    }
+    for Incident { time, what, detail } in history.cluster().incidents() {
+        line.push_str("! ");
+        push_label(&mut line, what, &[]);
+        if !detail.is_empty() {
+            line.push(' ');
+            push_label(&mut line, detail, &[]);
+        }
+        if let Some(time) = time {
+            line.push_str(&format!(" @{time}"));
+        }
+        line.push('\n');
     }
     out.write_all(line.as_bytes())?;
     Ok(())

@@ -1,0 +1,199 @@
+//! Faults: commands or relays that break something for a while, and those that heal it, on a schedule.
+//!
+//! The commands are those of the command line. Nothing that a file says is ever run.
+
+use super::{CollectError, Mode, Recorder, Relay};
+use crate::control::Control;
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause between two looks at the clock.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A command under the name of its fault: `NAME=COMMAND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name of the fault.
+    pub name: String,
+    /// What the shell runs.
+    pub command: String,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Named, String> {
+        let is_name = |name: &str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_' || b == b'.')
+        };
+        match text.split_once('=').filter(|(name, command)| is_name(name) && !command.trim().is_empty()) {
+            Some((name, command)) => Ok(Named { name: name.to_owned(), command: command.to_owned() }),
+            None => Err("expected a name and a command, like `pause=kill -STOP 4711`".to_owned()),
+        }
+    }
+}
+
+/// What begins or ends a fault.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// The shell runs a command.
+    Command(String),
+    /// A relay does something else from now on.
+    Relay(Arc<Relay>, Mode),
+}
+
+impl Action {
+    fn run(&self) -> Result<(), String> {
+        match self {
+            Action::Command(command) => run(command),
+            Action::Relay(relay, mode) => {
+                relay.set(*mode);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Something that breaks, and how it is healed.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Its name in the history.
+    pub name: String,
+    /// What begins it.
+    pub begin: Action,
+    /// What ends it; none if it ends by itself.
+    pub end: Option<Action>,
+}
+
+impl Fault {
+    /// Pauses a process and its children: `target` is its number, or a file that holds it in its first line.
+    pub fn pause(Named { name, command: target }: &Named) -> Fault {
+        let number = match target.bytes().all(|b| b.is_ascii_digit()) {
+            true => target.clone(),
+            false => format!("$(head -n 1 '{}')", target.replace('\'', "'\\''")),
+        };
+        let signal = |signal: &str| Action::Command(format!("p={number}; kill -{signal} $p $(ps -o pid= --ppid $p)"));
+        Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
+    }
+
+    /// Lets a relay do something for a while.
+    pub fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
+        let to = |mode| Action::Relay(Arc::clone(relay), mode);
+        Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)) }
+    }
+}
+
+/// Faults, one after the other and over again, while a workload runs.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// The faults in their order.
+    pub faults: Vec<Fault>,
+    /// From the end of one to the beginning of the next.
+    pub every: Duration,
+    /// How long each lasts.
+    pub lasting: Duration,
+}
+
+impl Faults {
+    /// Runs until the sessions are `done` or `control` says so. Whatever is broken then is healed.
+    pub(super) fn run(&self, recorder: &Recorder, done: &AtomicBool, control: &Control) -> Result<(), CollectError> {
+        let goes_on = || !done.load(Ordering::Relaxed) && control.check().is_ok();
+        let waits = |time: Duration| {
+            let end = Instant::now() + time;
+            while goes_on() && Instant::now() < end {
+                std::thread::sleep(TICK);
+            }
+            goes_on()
+        };
+        for fault in self.faults.iter().cycle() {
+            if !waits(self.every) {
+                break;
+            }
+            let begun = step(&fault.name, "start", &fault.begin, recorder);
+            if begun.is_ok() {
+                waits(self.lasting);
+            }
+            // A command that failed may have broken something, too.
+            let healed = fault.end.as_ref().map_or(Ok(()), |end| step(&fault.name, "stop", end, recorder));
+            begun.and(healed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Does something and records when it began and ended.
+fn step(name: &str, stage: &str, action: &Action, recorder: &Recorder) -> Result<(), CollectError> {
+    let what = format!("{stage}-{name}");
+    recorder.incident(&what, None)?;
+    let result = action.run();
+    recorder.incident(&what, Some(result.as_ref().map_or_else(String::as_str, |()| "done")))?;
+    result.map_err(|why| CollectError::Fault { what, why })
+}
+
+fn run(command: &str) -> Result<(), String> {
+    let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut shell = Command::new(shell);
+    // Servers that it starts would keep its output open.
+    shell.arg(option).arg(command).stdin(Stdio::null()).stdout(Stdio::null());
+    let mut process = shell.spawn().map_err(|error| error.to_string())?;
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match process.try_wait().map_err(|error| error.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("its command ended with {status}")),
+            None if Instant::now() >= end => {
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(format!("its command did not end within {} s", PATIENCE.as_secs()));
+            }
+            None => std::thread::sleep(TICK),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_have_names() {
+        let named = |text: &str| text.parse::<Named>().map(|named| (named.name, named.command));
+        assert_eq!(named("cut=a=b"), Ok(("cut".to_owned(), "a=b".to_owned())));
+        for wrong in ["kill -9 1", "=x", "a=", "a b=c"] {
+            assert!(named(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_broken_is_healed_whenever_the_run_ends() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = folder.path().join("log");
+        let say = |word: &str| format!("echo {word} >> '{}'", log.display());
+        let fault = |name: &str, begin: String| {
+            let [begin, end] = [begin, say("end")].map(Action::Command);
+            Fault { name: name.to_owned(), begin, end: Some(end) }
+        };
+        let every = Duration::from_millis(10);
+        let faults = Faults { faults: vec![fault("a", say("begin"))], every, lasting: Duration::from_secs(60) };
+        let (recorder, done, control) = (Recorder::nowhere(), AtomicBool::new(false), Control::new());
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| faults.run(&recorder, &done, &control));
+            while !log.exists() {
+                std::thread::sleep(TICK);
+            }
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(thread.join().expect("no panic"), Ok(()));
+        });
+        assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\n");
+        let failing = Faults { faults: vec![fault("b", "exit 3".to_owned())], ..faults };
+        let error = failing.run(&recorder, &AtomicBool::new(false), &control).map_err(|error| error.to_string());
+        assert!(error.is_err_and(|text| text.contains("start-b") && text.contains("exit status: 3")));
+        assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\nend\n");
+    }
+}

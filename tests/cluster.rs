@@ -1,0 +1,452 @@
+//! Histories collected from several servers, through driver programs and under faults: where sessions ran and what was done
+//! meanwhile is kept, and what a cluster does that one server does not is found through the command line. Tests of programs that are
+//! not installed say "skipped".
+#![cfg(all(unix, feature = "databases"))]
+
+mod common;
+
+use common::examine::{check, evidence};
+use common::{galera, postgres, repository, servers};
+use isoscope::checkers::{Findings, Level, Pattern, Verdict};
+use isoscope::control::Control;
+use isoscope::formats::{self, Request};
+use isoscope::history::{History, OperationKind, Outcome};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the program.
+fn isoscope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
+    command.args(arguments).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// What the program says where it ends with this code.
+fn says(code: i32, arguments: &[&str]) -> String {
+    let output = isoscope(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+    said(&output)
+}
+
+fn read(path: &Path) -> History {
+    let request = Request { format: None, rules: None };
+    formats::open(path, request, &Control::new()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// Collects with these arguments, into a file in a folder.
+fn collect(folder: &Path, arguments: &[&str]) -> History {
+    let path = folder.join("history.edn");
+    says(0, &[&["collect", "-o", text(&path)], arguments].concat());
+    read(&path)
+}
+
+fn is_satisfied(findings: &Findings, level: Level) -> bool {
+    findings.level(level).is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
+}
+
+/// By node: how many sessions ran there and how many of their transactions wrote something.
+fn nodes(history: &History) -> Vec<(String, usize, usize)> {
+    let cluster = history.cluster();
+    let writes = |node: &str| {
+        let here = |&t: &_| cluster.node_of(history.session_of(t)).as_deref() == Some(node);
+        let writes = |&t: &_| history.operation_range(t).any(|o| history.kinds()[o] == OperationKind::Write);
+        history.transactions().filter(here).filter(writes).count()
+    };
+    let sessions = cluster.nodes().zip(cluster.sessions_by_node());
+    let mut nodes: Vec<_> = sessions.map(|(node, n)| (node.clone(), n, writes(&node))).collect();
+    nodes.sort();
+    nodes
+}
+
+/// Two names for one SQLite file, the second of which only reads.
+fn two_names(folder: &Path) -> [String; 2] {
+    let file = folder.join("database");
+    [format!("one=sqlite:{}", file.display()), format!("two=sqlite:{},read-only", file.display())]
+}
+
+#[test]
+fn sessions_are_spread_over_servers_and_formats_keep_where_they_ran() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [one, two] = two_names(folder.path());
+    let servers = ["--db", &one, "--db", &two, "--sessions", "5", "--transactions", "20", "--keys", "9"];
+    let history = collect(folder.path(), &[&servers[..], &["--sessions-on", "two=2"]].concat());
+    let found = nodes(&history);
+    assert!(matches!(&found[..], [(a, 3, 1..), (b, 2, 0)] if a == "one" && b == "two"), "{found:?}");
+    assert!(is_satisfied(&check(&history), Level::Serializability));
+    let edn = folder.path().join("history.edn");
+    for ending in ["json", "elle.json", "history", "again.edn"] {
+        let format = match ending {
+            "elle.json" => "elle-json",
+            "again.edn" => "elle-edn",
+            "json" => "json",
+            _ => "text",
+        };
+        let path = folder.path().join(format!("kept.{ending}"));
+        let words = says(0, &["convert", text(&edn), "-o", text(&path), "--to", format]);
+        assert!(!words.contains("nodes"), "{format}: {words}");
+        assert_eq!(nodes(&read(&path)), found, "{format}");
+    }
+    let hist = folder.path().join("lost.awdit");
+    let words = says(0, &["convert", text(&edn), "-o", text(&hist), "--to", "dbcop-json"]);
+    assert!(words.contains("on which nodes sessions ran"), "{words}");
+    let figures = says(0, &["stats", text(&edn)]);
+    assert!(figures.contains("one 3 of the sessions, two 2 of the sessions"), "{figures}");
+    let report = says(0, &["check", text(&edn), "--json"]);
+    assert!(report.contains(r#"{"name":"two","sessions":2}"#), "{report}");
+}
+
+#[test]
+fn servers_that_cannot_be_used_as_asked_get_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [one, two] = two_names(folder.path());
+    let output = folder.path().join("none.edn");
+    let fails = |arguments: &[&str]| {
+        let words = says(2, &[&["collect", "-o", text(&output)], arguments].concat());
+        assert_eq!(words.lines().count(), 1, "{words}");
+        words
+    };
+    assert!(fails(&["--db", &two]).contains("no server accepts writes"));
+    assert!(fails(&["--db", &one, "--db", &one]).contains("two servers are called one"));
+    assert!(fails(&["--db", &one, "--db", "redis://127.0.0.1:1"]).contains("no address of SQLite"));
+    assert!(fails(&["--db", &one, "--sessions-on", "three=1"]).contains("--sessions-on three: no server"));
+    let too_many = ["--db", &one, "--db", &two, "--sessions", "3", "--sessions-on", "two=4"];
+    assert!(fails(&too_many).contains("4 sessions are placed, but there are only 3"));
+    // Another file never shows what was written to the first one; a limit ends the waiting.
+    let apart = folder.path().join("apart");
+    let other = format!("other=sqlite:{}", apart.display());
+    let words = fails(&["--db", &one, "--db", &other, "--time-limit", "1"]);
+    assert!(words.contains("other does not show what was written"), "{words}");
+}
+
+const DISJOINT: [&str; 12] = [
+    "--isolation",
+    "repeatable-read",
+    "--workload",
+    "disjoint-writes",
+    "--keys",
+    "12",
+    "--operations",
+    "2..4",
+    "--sessions",
+    "6",
+    "--transactions",
+    "1000000",
+];
+
+/// What made the news in 2025: each server keeps snapshot isolation, both together do not.
+#[test]
+fn a_standby_of_postgresql_shows_long_forks_and_one_server_none() {
+    let Some(primary) = postgres::start(&[]) else { return };
+    let standby = primary.standby(&[]);
+    let one = format!("postgres:{}", primary.connection());
+    let (named, replica) = (format!("primary={one}"), format!("standby=postgres:{},read-only", standby.connection()));
+    let servers = ["--db", &named, "--db", &replica];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let more = ["--sessions-on", "standby=2", "--time-limit", "10"];
+    let history = collect(folder.path(), &[&DISJOINT[..], &servers, &more].concat());
+    let found = nodes(&history);
+    assert!(matches!(&found[..], [(a, 4, 100..), (b, 2, 0)] if a == "primary" && b == "standby"), "{found:?}");
+    let findings = check(&history);
+    assert!(findings.patterns.get(&Pattern::LongFork).is_some_and(|n| *n > 0), "{:?}", findings.patterns);
+    assert!(
+        is_satisfied(&findings, Level::TransactionalCausalConsistency)
+            && !is_satisfied(&findings, Level::PrefixConsistency)
+    );
+    let told = says(0, &["explain", text(&folder.path().join("history.edn")), "--violation", "LongFork/1"]);
+    assert!(told.contains("on standby") && told.contains("on primary"), "{told}");
+    // The same clients on one server, under two names.
+    let twice = [format!("a={one}"), format!("b={one},read-only")];
+    let alone = tempfile::tempdir().expect("a temporary folder");
+    let servers = ["--db", &twice[0], "--db", &twice[1], "--sessions-on", "b=2", "--time-limit", "5"];
+    let history = collect(alone.path(), &[&DISJOINT[..], &servers].concat());
+    assert!(history.n_transactions() > 1000 && is_satisfied(&check(&history), Level::SnapshotIsolation));
+    evidence(&history, &check(&history)).unwrap_or_else(|error| panic!("{error}"));
+    // Without any word on the workload.
+    let found = alone.path().join("found");
+    let servers = ["--db", &named, "--db", &replica, "--isolation", "repeatable-read"];
+    let words = says(1, &[&["hunt", "--time", "60", "-o", text(&found)][..], &servers].concat());
+    assert!(words.contains("for one server") && words.contains("SI    violated"), "{words}");
+}
+
+/// Transactions that write many of few keys do not wait for the server to find deadlocks.
+#[test]
+fn few_keys_of_postgresql_cause_no_deadlocks() {
+    let Some(server) = postgres::start(&[]) else { return };
+    let url = format!("postgres:{}", server.connection());
+    let arguments = ["--db", &url, "--isolation", "repeatable-read", "--keys", "20", "--transactions", "1000000"];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let history = collect(folder.path(), &[&arguments[..], &["--time-limit", "4"]].concat());
+    let committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed).count();
+    // It is more than a thousand a second on two cores that have nothing else to do.
+    assert!(committed > 400, "{committed} in 4 s");
+    let recorded = std::fs::read_to_string(folder.path().join("history.edn")).expect("a recording");
+    assert!(!recorded.contains("deadlock"));
+    assert!(is_satisfied(&check(&history), Level::SnapshotIsolation));
+}
+
+/// `python3`, if it is installed.
+fn python() -> Option<&'static str> {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if found { Some("python3") } else { postgres::missing("Python (python3)") }
+}
+
+/// The command of a driver made of the one for SQLite with one line replaced.
+fn driver(folder: &Path, python: &str, line: &str, other: &str) -> String {
+    let source = std::fs::read_to_string(repository("examples/drivers/sqlite.py")).expect("an example");
+    assert!(source.contains(line), "{line}");
+    let path = folder.join("driver.py");
+    std::fs::write(&path, source.replace(line, other)).expect("a file");
+    format!("{python} {} {}", path.display(), folder.join("database").display())
+}
+
+#[test]
+fn a_driver_program_is_as_good_as_a_built_in_driver() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let command = driver(folder.path(), python, "DROP", "DROP");
+    let words = says(0, &["collect", "--exec", &command, "--conformance"]);
+    assert_eq!(words.matches("  ok    ").count(), 10, "{words}");
+    assert_eq!(says(0, &["collect", "--conformance"]).matches("  ok    ").count(), 10);
+    for workload in ["general", "list-append"] {
+        let run = tempfile::tempdir().expect("a temporary folder");
+        let arguments = ["--exec", &command, "--workload", workload, "--sessions", "3", "--keys", "5"];
+        let history = collect(run.path(), &[&arguments[..], &["--transactions", "40"]].concat());
+        let committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed).count();
+        assert!(committed > 60, "{workload}: {committed}");
+        let findings = check(&history);
+        assert!(is_satisfied(&findings, Level::Serializability), "{workload}");
+        evidence(&history, &findings).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn conformance_names_what_a_driver_does_wrong() {
+    let Some(python) = python() else { return };
+    let wrong = [
+        (
+            "            self.db.execute(\"ROLLBACK\")",
+            "            self.db.execute(\"COMMIT\")",
+            "hides what is rolled back",
+        ),
+        ("        self.db.execute(\"BEGIN\")", "        pass", "hides what was never committed"),
+        ("ORDER BY n", "ORDER BY -n", "keeps the order of a list"),
+        ("        return row and row[0]", "        return 0", "shows committed writes"),
+        ("        self.db.executescript(TABLES)", "        pass", "reads what it wrote"),
+        ("        return row and row[0]", "        return 'five'", "reads what it wrote"),
+    ];
+    for (line, other, what) in wrong {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let command = driver(folder.path(), python, line, other);
+        let words = says(1, &["collect", "--exec", &command, "--conformance"]);
+        let named = words.lines().any(|line| line.contains("  wrong ") && line.contains(what));
+        assert!(named, "{other}: {words}");
+    }
+    for command in ["cat", "true", "echo '{}'", "no-such-program-anywhere"] {
+        let words = says(2, &["collect", "--exec", command, "--conformance"]);
+        assert!(words.contains("driver"), "{command}: {words}");
+    }
+}
+
+/// A driver that ends, or says so, when it is asked to commit leaves the outcome open, whatever the database did.
+#[test]
+fn what_a_driver_does_not_know_is_unknown() {
+    let Some(python) = python() else { return };
+    let commit = "        self.db.execute(\"COMMIT\")";
+    for way in ["        sys.exit()", "        raise Exception('lost')", "        print('what?', flush=True)"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        // After the commit: others may see what it wrote.
+        let command = driver(folder.path(), python, commit, &format!("{commit}\n{way}"));
+        let arguments = ["--exec", &command, "--sessions", "2", "--transactions", "10", "--keys", "3"];
+        let history = collect(folder.path(), &arguments);
+        let outcomes: Vec<Outcome> = history.transactions().map(|t| history.outcome(t)).collect();
+        assert!(outcomes.contains(&Outcome::Unknown) && !outcomes.contains(&Outcome::Committed), "{way}: {outcomes:?}");
+        assert!(!matches!(check(&history).level(Level::Serializability).expect("it").verdict, Verdict::Violated));
+    }
+}
+
+#[test]
+fn faults_are_in_the_history_and_outcomes_stay_truthful() {
+    let Some(server) = postgres::start(&[]) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = format!("postgres:{}", server.connection());
+    let pid = format!("all={}", server.socket_dir().join("data/postmaster.pid").display());
+    let cut = "cut=psql -X -q -d \"$CONNECTION\" -c 'select pg_terminate_backend(pid) from pg_stat_activity \
+               where pid <> pg_backend_pid()' || exit 0";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
+    let path = folder.path().join("history.edn");
+    command.args(["collect", "-o", text(&path), "--db", &url, "--isolation", "serializable", "--workload", "mini"]);
+    command.args([
+        "--keys",
+        "10",
+        "--transactions",
+        "1000000",
+        "--time-limit",
+        "5",
+        "--pause",
+        &pid,
+        "--fault-cmd",
+        cut,
+    ]);
+    let output = command.args(["--every", "0.4", "--for", "0.3"]).env("CONNECTION", server.connection()).output();
+    let output = output.expect("the program starts");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let history = read(&path);
+    let faults = history.cluster().faults();
+    let pauses: Vec<_> = faults.iter().filter(|fault| fault.what == "pause-all").collect();
+    assert!(
+        !pauses.is_empty() && pauses.iter().all(|fault| fault.end.is_some_and(|end| end > fault.start)),
+        "{faults:?}"
+    );
+    assert!(faults.iter().any(|fault| fault.what == "cut"), "{faults:?}");
+    // Nothing is answered between the pause and the next attempt to heal it.
+    let answers = |begin: i64, end: i64| {
+        let ends = history.transactions().filter_map(|t| history.interval(t)).map(|interval| interval.end);
+        ends.filter(|at| (begin..end).contains(at)).count()
+    };
+    let done = history.cluster().incidents().iter().filter(|incident| incident.what.ends_with("pause-all"));
+    let times: Vec<i64> = done.filter_map(|incident| incident.time).collect();
+    for step in times.chunks_exact(4) {
+        assert_eq!(answers(step[1], step[2]), 0, "{step:?}");
+    }
+    assert!(is_satisfied(&check(&history), Level::Serializability));
+    for format in ["text", "json", "elle-json", "elle-edn"] {
+        let kept = folder.path().join(format);
+        says(0, &["convert", text(&path), "-o", text(&kept), "--to", format]);
+        assert_eq!(read(&kept).cluster().incidents(), history.cluster().incidents(), "{format}");
+    }
+    assert!(says(0, &["stats", text(&path)]).contains("pause-all from"));
+    // A fault that cannot be made ends the run with a word.
+    let other = folder.path().join("other.edn");
+    let failing = ["--fault-cmd", "odd=exit 3", "--every", "0.1", "--transactions", "1000000"];
+    let words = says(2, &[&["collect", "-o", text(&other)], &failing[..]].concat());
+    assert!(words.contains("start-odd") && words.contains("exit status: 3"), "{words}");
+}
+
+#[test]
+fn a_store_of_jepsen_opens_as_it_is() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join("store").join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    let history = "{:type :invoke, :f :txn, :value [[:append x 1]], :process 0, :node \"n1\", :time 1}\n\
+                   {:type :info, :f :start-partition, :value {:n1 #{\"n2\"}}, :process :nemesis, :time 2}\n\
+                   {:type :ok, :f :txn, :value [[:append x 1]], :process 0, :node \"n1\", :time 3}\n\
+                   {:type :info, :f :stop-partition, :value \"fully connected\", :process :nemesis, :time 4}\n\
+                   {:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :node \"n2\", :time 5}\n\
+                   {:type :ok, :f :txn, :value [[:r x []]], :process 1, :node \"n2\", :time 6}\n";
+    for time in ["20260101T000000", "20260102T000000"] {
+        let run = |name: &str| format!("postgres append/{time}/{name}");
+        write(&run("history.edn"), history);
+        write(&run("history.txt"), "0 :invoke :txn [[:append x 1]]\n");
+        write(&run("results.edn"), "{:workload {:valid? false, :not #{:strict-serializable}}, :valid? false}\n");
+        write(&run("jepsen.log"), "2026-01-01 INFO [main] jepsen.cli: Test options\n");
+        write(&run("test.edn"), "{:name \"append\", :nodes [\"n1\" \"n2\"], :isolation :serializable}");
+        write(&run("timeline.html"), "<html></html>");
+        write(&run("n1/postgresql.log"), "LOG: starting\n");
+    }
+    // A run that never began, and the links that Jepsen makes.
+    write("postgres append/20260103T000000/jepsen.log", "INFO\n");
+    write("postgres append/20260103T000000/results.edn", "{:valid? :unknown}");
+    std::os::unix::fs::symlink("20260104T000000", folder.path().join("store/postgres append/latest")).expect("a link");
+    let store = folder.path().join("store");
+    let words = says(1, &["check", text(&store), "--level", "SER,SSER"]);
+    assert_eq!(words.matches("SSER violated").count().max(words.matches("20260").count()), 2, "{words}");
+    let run = store.join("postgres append/20260101T000000");
+    let words = says(1, &["check", text(&run)]);
+    for line in ["test: append", "isolation: :serializable", "violated by Jepsen: #{:strict-serializable}"] {
+        assert!(words.contains(line), "{line}: {words}");
+    }
+    let opened = read(&run);
+    assert_eq!(opened.cluster().nodes().collect::<Vec<_>>(), ["n1", "n2"]);
+    let faults: Vec<_> = opened.cluster().faults().into_iter().map(|f| (f.what, f.start, f.end)).collect();
+    assert_eq!(faults, [("partition".to_owned(), 2, Some(4))]);
+    let details: Vec<_> = opened.cluster().incidents().iter().map(|incident| incident.detail.as_str()).collect();
+    assert_eq!(details, ["{:n1 #{\"n2\"}}", "fully connected"]);
+    let told = says(0, &["explain", text(&run), "--level", "SSER"]);
+    assert!(told.contains("partition from time 2 to time 4") && told.contains("session 1 on n2"), "{told}");
+    assert!(says(1, &["check", text(&run), "--json"]).contains(r#""faults":[{"what":"partition","start":2,"end":4}]"#));
+}
+
+/// Cut, held and delayed connections: some outcomes are unknown, and nothing looks like an anomaly.
+#[test]
+fn relays_disturb_connections_and_no_verdict() {
+    let port = servers::free_port();
+    let Some(_server) = servers::redis_at(port) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = format!("one=redis://127.0.0.1:{port}");
+    let relays =
+        ["--relay", "one=cut", "--relay", "one=hold", "--relay", "one=delay:20", "--every", "0.3", "--for", "0.2"];
+    let workload = ["--db", &url, "--workload", "mini", "--keys", "8", "--transactions", "1000000", "--patience", "9"];
+    let history = collect(folder.path(), &[&workload[..], &relays, &["--time-limit", "4"]].concat());
+    let faults = history.cluster().faults();
+    for name in ["cut-one", "hold-one", "delay-one"] {
+        assert!(faults.iter().any(|fault| fault.what == name && fault.end.is_some()), "{name}: {faults:?}");
+    }
+    assert!(history.n_transactions() > 300);
+    let findings = check(&history);
+    assert!(is_satisfied(&findings, Level::Serializability) && is_satisfied(&findings, Level::StrictSerializability));
+    let words = says(2, &["collect", "--relay", "two=cut", "-o", text(&folder.path().join("none.edn"))]);
+    assert!(words.contains("--relay two: no server has this name"), "{words}");
+}
+
+/// Two nodes of Galera: each is a primary. Whatever they do is shown with evidence that holds.
+#[test]
+fn nodes_of_galera_are_recorded_each_under_its_name() {
+    let Some(cluster) = galera::start() else { return };
+    let [one, other] = [0, 1].map(|node| format!("n{}={}", node + 1, cluster.url(node)));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arguments = ["--db", &one, "--db", &other, "--isolation", "repeatable-read", "--time-limit", "6"];
+    let workload = ["--workload", "mini", "--keys", "8", "--sessions", "4", "--transactions", "1000000"];
+    let history = collect(folder.path(), &[&arguments[..], &workload].concat());
+    let found = nodes(&history);
+    assert!(matches!(&found[..], [(a, 2, 50..), (b, 2, 50..)] if a == "n1" && b == "n2"), "{found:?}");
+    let findings = check(&history);
+    // Its snapshots do not notice conflicts with reads, on one node or on two.
+    assert!(findings.patterns.get(&Pattern::LostUpdate).is_some_and(|n| *n > 0), "{:?}", findings.patterns);
+    evidence(&history, &findings).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_recording_can_be_run_again_and_the_rate_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let found = folder.path().join("found");
+    let Some(server) = servers::redis() else { return };
+    let database = ["--db", &server.url, "--isolation", "read-committed", "--level", "SI"];
+    let workload = ["--workload", "mini", "--keys", "2", "--rounds", "3", "--all-rounds", "-o", text(&found)];
+    let words = says(1, &[&["hunt"], &database[..], &workload].concat());
+    assert!(words.contains("3 of 3 rounds violate SI") && words.matches("report.html").count() == 1, "{words}");
+    let again = folder.path().join("again");
+    let rest = ["--db", &server.url, "--level", "SI", "--rounds", "2", "-o", text(&again)];
+    for recording in ["seed-2.edn", "seed-1.report"] {
+        let recording = found.join(recording);
+        let words = says(1, &[&["reproduce", text(&recording)], &rest[..]].concat());
+        assert!(words.contains("2 of 2 runs violate SI"), "{words}");
+        std::fs::remove_dir_all(&again).expect("a folder");
+    }
+    // The store keeps this promise, and another file is no recording.
+    let words = says(
+        0,
+        &[
+            "reproduce",
+            text(&found.join("seed-2.edn")),
+            "--isolation",
+            "serializable",
+            "--rounds",
+            "1",
+            "-o",
+            text(&again),
+        ],
+    );
+    assert!(words.contains("0 of 1 runs violate SER"), "{words}");
+    let other = repository("sample_histories/web-shop.txt");
+    assert!(says(2, &["reproduce", text(&other)]).contains("expected the description of a recording"));
+}
