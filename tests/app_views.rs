@@ -386,6 +386,7 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
         window.get_by_label("Level P-PC: broken");
         window.get_by_label("Level R-PSI: left open");
         assert!(says(&window, "strongest known to hold: PSI"), "it has no times");
+        assert!(!document(&window).tree.lines().is_empty(), "the anomaly is still listed");
         assert_eq!(document(&window).selected.map(|id| id.to_string()), Some("LongFork/1".to_owned()));
     }
 }

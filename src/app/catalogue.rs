@@ -70,7 +70,7 @@ pub struct Catalogue {
     /// The one that a window shows first.
     first: Option<ViolationId>,
     /// By level: the smallest that violates it.
-    smallest: [Option<ViolationId>; Level::ALL.len()],
+    smallest: [Option<ViolationId>; Level::EVERY.len()],
 }
 
 /// Maximum number of transactions named in one line.
@@ -88,13 +88,13 @@ impl Catalogue {
             .map(|by| AnomalyGroups::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
-            listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
+            listed.filter_map(weakest_shown).min().unwrap_or(pattern.row().level)
         };
         let levels = Pattern::all().map(level).collect();
         let mut identities: Vec<(u64, u32)> = entries.iter().map(|entry| hash(&entry.identity)).zip(0..).collect();
         identities.sort_unstable();
         let first = first(&findings.violations, &entries);
-        let smallest = Level::ALL.map(|level| smallest_of(&findings.violations, level));
+        let smallest = Level::EVERY.map(|level| smallest_of(&findings.violations, level));
         Catalogue { findings, as_checked: None, entries, levels, groupings, places, identities, first, smallest }
     }
 
@@ -149,7 +149,7 @@ impl Catalogue {
 
     /// The smallest listed violation that violates `level`, preferably one that violates no weaker level.
     pub fn smallest_of(&self, level: Level) -> Option<ViolationId> {
-        Level::ALL.iter().position(|other| *other == level).and_then(|place| self.smallest[place])
+        Level::EVERY.iter().position(|other| *other == level).and_then(|place| self.smallest[place])
     }
 
     /// A violation with its name in project files.
@@ -192,6 +192,12 @@ impl Catalogue {
             GroupBy::Session => Some(&self.groupings[3]),
         }
     }
+}
+
+/// The weakest level of the strip that a violation breaks, or of all if it breaks none of these.
+fn weakest_shown(violation: &Violation) -> Option<Level> {
+    let usual = violation.levels.iter().filter(|level| level.row().usual).min();
+    usual.or(violation.levels.weakest())
 }
 
 fn first(violations: &[Violation], entries: &[Entry]) -> Option<ViolationId> {

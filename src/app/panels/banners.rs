@@ -1,7 +1,7 @@
 //! Messages that stay visible until they are dismissed.
 
 use crate::app::command::{Request, Requests};
-use crate::app::state::State;
+use crate::app::state::{Banner, Page, State};
 use crate::app::style::{self, Palette};
 use egui::{CornerRadius, Frame, Margin, RichText, Stroke, Ui, WidgetInfo, WidgetType};
 
@@ -12,7 +12,7 @@ const WIDTH: f32 = 620.0;
 
 /// Draws the messages over the lower right of the window, so that nothing moves: one below the other, newest first.
 pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
-    if state.banners.is_empty() {
+    if state.banners.iter().all(|banner| is_on_page(state, banner)) {
         return;
     }
     let palette = Palette::of(ui);
@@ -27,9 +27,15 @@ pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     });
 }
 
+/// Whether the page shows this message itself: why the file could not be read.
+fn is_on_page(state: &State, banner: &Banner) -> bool {
+    let why = state.document.as_ref().filter(|_| state.page != Page::Health).and_then(|d| d.unreadable.as_ref());
+    why.is_some_and(|why| why.text == banner.text)
+}
+
 fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    for (place, banner) in state.banners.iter().enumerate().rev() {
+    for (place, banner) in state.banners.iter().enumerate().filter(|(_, banner)| !is_on_page(state, banner)).rev() {
         let colour = if banner.bad { palette.bad } else { palette.good };
         let frame = Frame::new()
             .fill(palette.tint(colour))

@@ -168,7 +168,7 @@ impl Making<'_> {
     fn push_levels(&mut self, places: &[usize], whole: bool) -> Result<(), Interrupt> {
         let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
         places.iter().for_each(|&place| by_pattern[self.catalogue.entries[place].id.pattern as usize].push(place));
-        Level::ALL.into_iter().try_for_each(|level| self.push_level(level, &by_pattern, whole))
+        Level::EVERY.into_iter().try_for_each(|level| self.push_level(level, &by_pattern, whole))
     }
 
     fn push_heaps(&mut self, groupings: &AnomalyGroups, places: &[usize]) -> Result<(), Interrupt> {
