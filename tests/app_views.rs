@@ -416,7 +416,7 @@ fn a_file_that_cannot_be_read_is_shown_around_the_line() {
     assert!(says(&window, "This file could not be read as a history"));
     assert!(says(&window, "c: [q x 1]") && says(&window, "line 3"));
     assert!(says(&window, "d: [r x 1]"), "what follows is shown, too");
-    window.get_by_label("Reading rules").click();
+    window.get_by_label("Rules for reading").click();
     window.run_steps(4);
     assert_eq!(window.state().state().page, Page::Health);
 }

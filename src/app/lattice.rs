@@ -45,7 +45,9 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
     match own {
         Some(Verdict::Satisfied(_)) => return Known::Holds(None),
         Some(Verdict::Violated) => return Known::Broken(None),
-        Some(Verdict::Undecided(_)) | None => {}
+        // What others say has been considered; linearizability may mean nothing for this history.
+        Some(Verdict::Undecided(_)) => return Known::Open,
+        None => {}
     }
     let follows = |result: &&LevelResult| {
         let other = lattice::level(result.level.code())?;
@@ -55,8 +57,7 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
             _ => None,
         }
     };
-    let nothing = if own.is_some() { Known::Open } else { Known::Nothing };
-    results.iter().find_map(follows).unwrap_or(nothing)
+    results.iter().find_map(follows).unwrap_or(Known::Nothing)
 }
 
 /// The strongest levels known to hold: no other one known to hold implies them.

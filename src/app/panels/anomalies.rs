@@ -204,7 +204,7 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     }
     if lines.is_empty() {
         let hidden: u64 = catalogue.findings.patterns.values().sum();
-        style::note(ui, format!("No anomalies match the filter: it hides all {}.", grouped(hidden)));
+        style::note(ui, format!("No anomalies match the filter; {} are hidden.", grouped(hidden)));
         if ui.button("Clear the filter").clicked() {
             requests.push(Request::Filter(String::new()));
         }

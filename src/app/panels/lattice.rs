@@ -8,10 +8,12 @@ use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::checkers::lattice::{self, Base, LatticeLevel, Order, PROMISES, Promise};
 use crate::checkers::{LevelResult, Verdict};
-use egui::{Align2, Color32, FontId, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align2, Color32, FontId, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+};
 
 /// Width of the names of the orders.
-const NAMES: f32 = 98.0;
+const NAMES: f32 = 108.0;
 /// Height of a row.
 const ROW: f32 = 21.0;
 /// Narrowest column.
@@ -24,6 +26,7 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
     ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, results, view, requests));
+    legend_ui(ui);
     let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
     if let Some(level) = chosen {
         ui.add_space(4.0);
@@ -36,7 +39,7 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
 fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label("Promised by");
+        ui.label("What was promised:");
         let name = view.promise().map_or("nothing chosen".to_owned(), Promise::name);
         egui::ComboBox::from_id_salt("promise").selected_text(name).width(230.0).height(420.0).show_ui(ui, |ui| {
             if ui.selectable_label(view.promise.is_none(), "nothing chosen").clicked() {
@@ -98,14 +101,24 @@ fn table_ui(ui: &mut Ui, results: &[&LevelResult], view: &LatticeView, requests:
     }
     for (row, order) in Order::ALL.into_iter().enumerate() {
         let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
-        let name = format!("{}{}", order.word(), if order == Order::Session { " order" } else { "" });
-        ui.painter().text(at, Align2::LEFT_CENTER, name, small.clone(), palette.weak);
+        ui.painter().text(at, Align2::LEFT_CENTER, name_of(order), small.clone(), palette.weak);
         for (column, base) in bases.iter().enumerate() {
             let of_cell = |level: &&LatticeLevel| level.base.code == base.code && level.order == order;
             if let Some(level) = lattice::levels().iter().find(of_cell) {
                 cell_ui(ui, known(results, level), view, level, cell(row + 1, column), requests);
             }
         }
+    }
+}
+
+/// What a row is about, with the prefix of its codes.
+fn name_of(order: Order) -> &'static str {
+    match order {
+        Order::Plain => "no order (P-)",
+        Order::Session => "session order",
+        Order::RealTime => "real time (R-)",
+        Order::KeyRealTime => "time per key (K-)",
+        Order::CommitRealTime => "commit times (C-)",
     }
 }
 
@@ -129,15 +142,7 @@ fn cell_ui(
         _ => 0.5,
     };
     ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
-    let centre = area.center();
-    match known {
-        Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
-        Known::Broken(_) => paint_cross(ui.painter(), centre, 10.0, colour),
-        Known::Open => {
-            ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
-        }
-        Known::Nothing => drop(ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour))),
-    }
+    paint_mark(ui, area.center(), known, colour);
     let is_promised = view.promise().and_then(Promise::level) == Some(level.code.as_str());
     if is_promised {
         // A frame around the cell, for users who do not tell colours apart.
@@ -150,6 +155,33 @@ fn cell_ui(
         requests.push(Request::ExplainLevel(level.code.as_str()));
     }
     response.on_hover_text(spoken);
+}
+
+/// The mark of a cell.
+fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
+    match known {
+        Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
+        Known::Broken(_) => paint_cross(ui.painter(), centre, 10.0, colour),
+        Known::Open => {
+            ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
+        }
+        Known::Nothing => drop(ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour))),
+    }
+}
+
+/// What the marks mean.
+fn legend_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let marks = [Known::Holds(None), Known::Broken(None), Known::Open, Known::Nothing];
+        for (known, word) in marks.into_iter().zip(["holds", "broken", "left open", "not checked"]) {
+            let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            paint_mark(ui, area.center(), known, colour_of(known, &palette));
+            style::note(ui, word);
+            ui.add_space(8.0);
+        }
+        style::note(ui, "faint: follows from another level. Click a level for what it means.");
+    });
 }
 
 fn colour_of(known: Known, palette: &Palette) -> Color32 {
@@ -203,7 +235,7 @@ fn explanation_ui(ui: &mut Ui, results: &[&LevelResult], level: &'static Lattice
         }
     });
     ui.label(level.promise());
-    let mut facts = vec![format!("Broken by {}.", level.base.broken_by)];
+    let mut facts = vec![format!("What would break it: {}.", level.base.broken_by)];
     let keywords: Vec<String> = level.elle.iter().map(|keyword| format!(":{keyword}")).collect();
     if !keywords.is_empty() {
         facts.push(format!("Elle calls it {}.", keywords.join(", ")));

@@ -200,7 +200,7 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
         (true, Phase::Done) if known => {
             let open =
                 document.levels.iter().any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));
-            if open { "nothing found broken".to_owned() } else { "every level holds".to_owned() }
+            if open { "nothing found broken".to_owned() } else { "every level asked for holds".to_owned() }
         }
         _ => String::new(),
     };

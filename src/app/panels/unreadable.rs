@@ -20,22 +20,26 @@ pub fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, requests: &mu
             for (number, text) in &why.lines {
                 let is_it = *number == why.line;
                 let (mark, colour) = if is_it { ("▶", palette.bad) } else { (" ", palette.weak) };
-                let line = RichText::new(format!("{mark} {number:>8}  {text}")).monospace().color(colour);
+                let line = RichText::new(format!("{number:>8} {mark} {text}")).monospace().color(colour);
                 ui.add(egui::Label::new(if is_it { line.strong() } else { line }).extend().selectable(true));
             }
         });
         ui.add_space(10.0);
     }
-    style::note(
-        ui,
-        "Where a bracket was left open on an earlier line, the mistake is noticed only here. The formats are described in docs/formats.md.",
-    );
+    let is_nested = [".edn:", ".json:"].iter().any(|ending| why.text.contains(ending));
+    let hint =
+        if is_nested { "If an earlier line leaves a bracket open, the mistake is noticed only here. " } else { "" };
+    style::note(ui, format!("{hint}The formats are described in docs/formats.md."));
     ui.add_space(10.0);
     ui.horizontal(|ui| {
         for command in [Command::Reload, Command::Open, Command::Close] {
             super::command_button_ui(ui, command, requests);
         }
-        if ui.button("Reading rules").on_hover_text("By which rules the file is read, which can be changed").clicked() {
+        if ui
+            .button("Rules for reading")
+            .on_hover_text("By which rules the file is read, which can be changed")
+            .clicked()
+        {
             requests.push(Request::Run(Command::Show(Page::Health)));
         }
         if ui.button("Copy message").on_hover_text("Put the message on the clipboard").clicked() {
