@@ -121,6 +121,12 @@ fn sessions_on(text: &str) -> Result<(String, u32), String> {
 }
 
 impl DatabaseArguments {
+    /// How many sessions are placed on servers by name.
+    pub(super) fn placed_sessions(&self) -> u32 {
+        let placed: u32 = self.sessions_on.iter().map(|(_, n)| *n).fold(0, u32::saturating_add);
+        placed.saturating_add(u32::from(placed > 0))
+    }
+
     /// Connects to the database.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
         self.open_at(None)

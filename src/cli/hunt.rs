@@ -16,7 +16,12 @@ use crate::{health, relations};
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often a smaller workload is tried before it counts as too small.
+const ATTEMPTS: u64 = 3;
+/// Runs of the smallest workload, for the rate.
+const RUNS: u64 = 10;
 
 /// Rounds if neither their number nor a time is given.
 const ROUNDS: u64 = 10;
@@ -60,6 +65,9 @@ pub struct HuntArguments {
     /// Go on after a violation, and say how many of the rounds have one; a report is made of the first
     #[arg(long)]
     all_rounds: bool,
+    /// Seconds for finding a smaller workload that still violates a level, and how often it does
+    #[arg(long, value_name = "SECS", value_parser = super::values::seconds, conflicts_with = "all_rounds")]
+    shrink: Option<f64>,
 }
 
 pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -87,6 +95,9 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         rounds += 1;
         violated += u64::from(code == ExitCode::Violated);
         if violated > 0 && !arguments.all_rounds {
+            if let Some(seconds) = arguments.shrink {
+                shrink(&hunt.workload(), &playing, arguments, Duration::from_secs_f64(seconds), out)?;
+            }
             return Ok(code);
         }
     }
@@ -94,6 +105,60 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         out.text(&format!("{violated} of {rounds} rounds violate {}\n", names(&levels)));
     }
     Ok(if violated > 0 { ExitCode::Violated } else { worst })
+}
+
+/// Looks for a smaller workload that still violates a level, and says how often the smallest one found does.
+fn shrink(
+    workload: &Workload,
+    playing: &Playing<'_>,
+    arguments: &HuntArguments,
+    time: Duration,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let end = Instant::now() + time;
+    let [path, kept] = ["smaller.edn", "smallest.edn"].map(|name| arguments.output.join(name));
+    // The recording of the last run that violates a level stays.
+    let mut violates = |workload: &Workload, left: Duration| -> anyhow::Result<bool> {
+        let mut hunt = Hunt::new(Plan { workload: *workload, rounds: 1, time: Some(left), keep: true });
+        let violated = play(&mut hunt, playing, false, |_| path.clone(), out)? == Some(ExitCode::Violated);
+        match (violated, path.exists()) {
+            (true, _) => std::fs::rename(&path, &kept),
+            (false, true) => std::fs::remove_file(&path),
+            (false, false) => Ok(()),
+        }
+        .with_context(|| path.display().to_string())?;
+        Ok(violated)
+    };
+    let left = || end.saturating_duration_since(Instant::now());
+    let mut smallest = *workload;
+    let least = arguments.database.placed_sessions();
+    'smaller: loop {
+        for candidate in hunt::smaller(&smallest, least) {
+            for attempt in 0..ATTEMPTS {
+                let seed = candidate.seed.wrapping_add(attempt);
+                if left().is_zero() {
+                    break 'smaller;
+                }
+                if violates(&Workload { seed, ..candidate }, left())? {
+                    smallest = candidate;
+                    continue 'smaller;
+                }
+            }
+        }
+        break;
+    }
+    let mut violated = 0;
+    for run in 0..RUNS {
+        let seed = smallest.seed.wrapping_add(run);
+        violated += u64::from(violates(&Workload { seed, ..smallest }, time)?);
+    }
+    out.text(&format!(
+        "\n{violated} of {RUNS} runs of the smallest workload found violate {}:\n  {}\n  {}\n",
+        names(playing.levels),
+        hunt::arguments(&smallest),
+        kept.display()
+    ));
+    Ok(())
 }
 
 /// What the rounds of a hunt have in common.

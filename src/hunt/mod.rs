@@ -6,10 +6,12 @@
 //! [settles](Hunt::settle) each, reporting progress between these steps.
 
 mod rounds;
+mod shrink;
 mod target;
 
 pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
-pub use target::{AGAIN, Opened, Target};
+pub use shrink::smaller;
+pub use target::{AGAIN, Opened, Target, arguments};
 
 use crate::collect::CollectError;
 use crate::formats::OpenError;

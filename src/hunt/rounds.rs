@@ -61,6 +61,12 @@ impl Hunt {
         Hunt { plan, begun: 0, end }
     }
 
+    /// The workload, with the seed of the round begun last.
+    pub fn workload(&self) -> Workload {
+        let seed = self.plan.workload.seed.wrapping_add(self.begun.saturating_sub(1));
+        Workload { seed, ..self.plan.workload }
+    }
+
     /// The next round, recorded in the file that `path` gives for its seed; none when rounds or time are used up, or
     /// when `control` says so.
     pub fn begin(&mut self, control: &Control, path: impl Fn(u64) -> PathBuf) -> Option<Round> {

@@ -212,13 +212,23 @@ impl Opened {
             }
         };
         let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
-        let Workload { operations, read_share, update_share, .. } = workload;
         format!(
             "isoscope: {} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
-             {keys} keys, {distribution}{AGAIN}--isolation {} --workload {kind} --seed {seed} --sessions {sessions} \
-             --transactions {transactions} --operations {operations} --keys {keys} --distribution {distribution} \
-             --read-share {read_share} --update-share {update_share}",
-            self.version, self.isolation, self.isolation
+             {keys} keys, {distribution}{AGAIN}--isolation {} {}",
+            self.version,
+            self.isolation,
+            self.isolation,
+            arguments(workload)
         )
     }
+}
+
+/// A workload as arguments of the command line.
+pub fn arguments(workload: &Workload) -> String {
+    let Workload { kind, seed, sessions, transactions, operations, keys, distribution, read_share, update_share } =
+        workload;
+    format!(
+        "--workload {kind} --seed {seed} --sessions {sessions} --transactions {transactions} --operations {operations} \
+         --keys {keys} --distribution {distribution} --read-share {read_share} --update-share {update_share}"
+    )
 }
