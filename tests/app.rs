@@ -239,6 +239,8 @@ fn a_bad_file_is_said_plainly_until_dismissed() {
         assert!(window.state().state().banners[0].text.contains(name), "{:?}", window.state().state().banners);
         window.run_steps(20);
         assert!(says(&window, name));
+        assert!(window.query_by_label("Dismiss").is_none(), "the page says it");
+        press(&mut window, egui::Key::Num8);
         window.get_by_label("Dismiss").click();
         window.run_steps(3);
         assert!(window.state().state().banners.is_empty());

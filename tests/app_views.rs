@@ -401,7 +401,7 @@ fn a_promise_is_framed_and_kept_or_broken() {
     window.get_by_label("postgresql repeatable read: R-SI").click();
     window.run_steps(4);
     window.get_by_label("Level R-SI: broken, because PC is, promised");
-    window.get_by_label("broken");
+    assert_eq!(window.query_all_by_label("broken").count(), 2, "in the legend and as the answer");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{Output, Paint, code_width};
+use super::values::{Claim, claim};
 use super::workload::WorkloadArguments;
-use super::{ExitCode, MINIMIZING, complain, disagreements};
+use super::{ExitCode, MINIMIZING, claims, complain, disagreements};
 use crate::audit::{Example, Examples};
+use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, Verdict};
 use crate::control::Control;
 use crate::export::ComposeOptions;
@@ -32,6 +34,7 @@ const ROUNDS: u64 = 10;
     isoscope hunt --rounds 5\n  \
     isoscope hunt --db postgres://me@localhost/test --isolation repeatable-read --level SER --keys 10 -o found/\n  \
     isoscope hunt --db mysql://root@127.0.0.1:3306/test --isolation repeatable-read --workload mini --time 600\n  \
+    isoscope hunt --db sqlite --claim \"sqlite serializable\" --rounds 3\n  \
     isoscope hunt --db primary=postgres://me@localhost:5432/test --db standby=postgres://me@localhost:5433/test,read-only \
       --isolation repeatable-read --time 60\n\n\
     With several servers the workload is by default disjoint-writes: 12 keys, 2000 transactions a session of 2 to 4 \
@@ -47,6 +50,9 @@ pub struct HuntArguments {
     /// Levels to check [default: what the database promises at this isolation level]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = super::values::level)]
     level: Vec<Level>,
+    /// What the database promises, as in `check`: its level is checked, and the report says so
+    #[arg(long, value_name = "CLAIM", value_parser = claim, conflicts_with = "level")]
+    claim: Option<Claim>,
     /// Rounds, each with the next seed [default: 10, or as many as --time allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
@@ -71,8 +77,17 @@ pub struct HuntArguments {
 }
 
 pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    if let Some(Claim::Help) = arguments.claim {
+        let list = claims::list(out);
+        out.text(&list);
+        return Ok(ExitCode::Satisfied);
+    }
+    let promise = claims::promised(arguments.claim);
     let opened = arguments.database.open()?;
-    let levels = levels_of(&arguments.level, &opened)?;
+    let levels = match promise {
+        Some(promise) => promise.levels(),
+        None => levels_of(&arguments.level, &opened)?,
+    };
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let mut hunt = Hunt::new(Plan {
@@ -81,13 +96,13 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         time: arguments.time.map(Duration::from_secs_f64),
         keep: arguments.keep,
     });
-    if opened.has_several_servers() && arguments.level.is_empty() {
+    if opened.has_several_servers() && arguments.level.is_empty() && promise.is_none() {
         let (name, isolation, codes) = (opened.name, opened.isolation, names(&levels));
         out.text(&format!(
             "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
         ));
     }
-    let playing = Playing { opened: &opened, levels: &levels, check_time_limit: arguments.check_time_limit };
+    let playing = Playing { opened: &opened, levels: &levels, promise, check_time_limit: arguments.check_time_limit };
     let (mut worst, mut rounds, mut violated) = (ExitCode::Satisfied, 0, 0);
     let path = |seed: u64| folder.join(format!("seed-{seed}.edn"));
     while let Some(code) = play(&mut hunt, &playing, violated == 0, path, out)? {
@@ -165,6 +180,7 @@ fn shrink(
 pub(super) struct Playing<'a> {
     pub(super) opened: &'a Opened,
     pub(super) levels: &'a [Level],
+    pub(super) promise: Option<&'static Promise>,
     pub(super) check_time_limit: Option<f64>,
 }
 
@@ -177,7 +193,7 @@ pub(super) fn play(
     path: impl Fn(u64) -> PathBuf,
     out: &mut Output,
 ) -> anyhow::Result<Option<ExitCode>> {
-    let &Playing { opened, levels, check_time_limit } = playing;
+    let &Playing { opened, levels, promise, check_time_limit } = playing;
     let Some(round) = hunt.begin(&Control::new(), path) else { return Ok(None) };
     let recorded = watched(&round.control, |statistics| hunt.record(opened, &round, statistics))?;
     let Some(snapshot) = recorded else { return Ok(None) };
@@ -190,7 +206,7 @@ pub(super) fn play(
     let judged = hunt::judge(&round.path, Some(levels), &control)?;
     let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
     if code == ExitCode::Violated && reports {
-        report_violation(&judged, opened.isolation, &round.path, out)?;
+        report_violation(&judged, (opened.isolation, promise), &round.path, out)?;
     }
     hunt.settle(&round, &judged.findings)?;
     Ok(Some(code))
@@ -241,7 +257,12 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
 }
 
 /// Writes the report of a round next to its history.
-fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Output) -> anyhow::Result<()> {
+fn report_violation(
+    judged: &Judged,
+    (isolation, promise): (&str, Option<&'static Promise>),
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<()> {
     let Judged { history, findings, .. } = judged;
     let Some(violation) = hunt::simplest_violation(findings) else {
         complain("the level is violated, but no single violation is listed");
@@ -259,7 +280,7 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         findings,
         health: &health::examine(history, &resolution, &Control::new())?,
         options: &ComposeOptions::for_history(history),
-        promise: None,
+        promise,
         isolation: isolation.parse().ok(),
         // Not this command line: the database's address may contain a password.
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
