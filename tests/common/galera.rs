@@ -3,8 +3,8 @@
 //! A node copies its data to another one with rsync, which takes up the account of the server: as root it is `mysql`.
 
 use super::postgres::{is_root, missing};
-use super::servers::free_port;
-use std::path::{Path, PathBuf};
+use super::servers::{free_port, program};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -112,11 +112,4 @@ impl Drop for Cluster {
 fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// A program in the search path or where daemons are.
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
