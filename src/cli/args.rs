@@ -145,6 +145,10 @@ pub struct CheckArguments {
     /// respect real time (R-), or do so per key (K-) or for commits only (C-); `isoscope levels` lists them all with their names
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
+    /// Check every level that can be decided, on every order, and say which are the strongest that hold. Where a level is
+    /// violated, those without session order may take long: see --time-limit
+    #[arg(long, conflicts_with_all = ["level", "shards"])]
+    pub(super) all_levels: bool,
     /// What the database promises: a product and a setting, such as "postgresql repeatable read"; `help` lists them. Its
     /// level is checked, too, and the exit code says whether the promise is kept
     #[arg(long, value_name = "CLAIM", value_parser = claim, conflicts_with = "shards")]
@@ -229,6 +233,7 @@ impl CheckArguments {
         CheckArguments {
             paths,
             level: Vec::new(),
+            all_levels: false,
             claim: None,
             checker: Checker::Fast,
             one_cm: false,

@@ -10,7 +10,7 @@ use super::shards::{self, Target};
 use super::values::Claim;
 use super::{CheckArguments, ExitCode, complain, disagreements, paging};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::lattice::Promise;
+use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
 use crate::export::pipeline::{self, Tested};
@@ -369,6 +369,9 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
             levels.push(level);
         }
     }
+    if arguments.all_levels {
+        levels = Level::EVERY.into_iter().filter(|level| arguments.checker.decides(*level)).collect();
+    }
     if levels.is_empty() {
         levels = Level::of(history);
         levels.retain(|level| arguments.checker.decides(*level));
@@ -445,7 +448,17 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     for result in &findings.levels {
         text += &level_line(history, result, code_width(findings), out);
     }
+    text += &strongest(findings, out);
     text
+}
+
+/// The strongest levels that hold, where more than the usual ones were checked.
+fn strongest(findings: &Findings, out: &Output) -> String {
+    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(Level::code).collect();
+    match findings.levels.iter().all(|result| result.level.row().usual) || holds.is_empty() {
+        true => String::new(),
+        false => format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest that hold"), holds.join(", ")),
+    }
 }
 
 /// What accompanying files say about the history.
