@@ -21,9 +21,7 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
-    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are deleted
-    ///
-    /// May be repeated for the servers of a cluster: NAME=URL, followed by `,read-only` for one that accepts no writes.
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://…; once for each server (below). Tables or keys named isoscope are deleted
     #[arg(long, value_name = "[NAME=]URL", default_value = "sqlite")]
     db: Vec<Address>,
     /// Command of a driver program, in place of --db: JSON lines on its standard streams (docs/drivers.md)
@@ -207,6 +205,8 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
     postgres://U@HOST:5432/DB  serializable, repeatable-read, read-committed (also cockroachdb://, yugabytedb://)\n  \
     mysql://U@HOST:3306/DB     serializable, repeatable-read, read-committed, read-uncommitted (also mariadb://)\n  \
     redis://HOST:6379          serializable (WATCH), read-committed (MULTI alone)\n\n\
+    Several servers: --db NAME=URL for each, `,read-only` behind the URL of one that accepts no writes. Sessions are spread \
+    over them, and the history says where each ran.\n\n\
     The file grows during the run and can be read at any moment, even after a crash: what had begun by then \
     but not ended is of unknown outcome.")]
 pub struct CollectArguments {

@@ -71,13 +71,17 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Pauses a process and its children: `target` is its number, or a file that holds it in its first line.
+    /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it in its first line.
     pub fn pause(Named { name, command: target }: &Named) -> Fault {
         let number = match target.bytes().all(|b| b.is_ascii_digit()) {
             true => target.clone(),
             false => format!("$(head -n 1 '{}')", target.replace('\'', "'\\''")),
         };
-        let signal = |signal: &str| Action::Command(format!("p={number}; kill -{signal} $p $(ps -o pid= --ppid $p)"));
+        let signal = |signal: &str| {
+            Action::Command(format!(
+                "p={number}; kill -{signal} $p && {{ kill -{signal} $(ps -o pid= --ppid $p) 2>&-; true; }}"
+            ))
+        };
         Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
     }
 

@@ -114,6 +114,25 @@ impl Server {
         found.or_else(|| missing("PostgreSQL's isolationtester (postgresql-server-dev)"))
     }
 
+    /// Shell commands that kill the server and all that belongs to it, and that start it again on the same data.
+    pub(crate) fn crash_commands(&self) -> [String; 2] {
+        let (folder, port) = (self.folder.path().display(), self.port);
+        let crash = format!(
+            "p=$(head -n 1 {folder}/data/postmaster.pid); c=$(ps -o pid= --ppid $p); kill -9 $p && {{ kill -9 $c 2>&-; true; }}"
+        );
+        let own = self.account.map(|a| format!("setpriv --reuid={} --regid={} --clear-groups ", a.user, a.group));
+        let options =
+            format!("-p {port} -k {folder} -F -c listen_addresses= -c shared_buffers=16MB -c max_connections=40");
+        // Until the last process of the killed server is gone.
+        let start = format!(
+            "cd {folder}; for i in 1 2 3 4 5 6 7 8 9; do rm -f data/postmaster.pid .s.PGSQL.{port}*; {}{} start -D data \
+             -s -w -l again -o '{options}' && exit 0; sleep 0.3; done; exit 1",
+            own.unwrap_or_default(),
+            self.programs.join("pg_ctl").display()
+        );
+        [crash, start]
+    }
+
     /// Kills the server as a crash of the machine would.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it is our child");
