@@ -1,0 +1,2 @@
+pub struct Stream;
+pub struct FollowError;
