@@ -1,6 +1,7 @@
 //! The arguments, as typed values.
 
 use super::collect::CollectArguments;
+use super::growing::FollowArguments;
 use super::hunt::HuntArguments;
 use super::values::{Claim, Described, claim, level, seconds};
 use super::workload::GenerateArguments;
@@ -217,6 +218,8 @@ pub struct CheckArguments {
     #[arg(long, value_name = "I", requires = "shards", help_heading = "Several machines")]
     pub(super) shard: Option<u32>,
     #[command(flatten)]
+    pub(super) follow: FollowArguments,
+    #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
 
@@ -248,6 +251,7 @@ impl CheckArguments {
             sarif: None,
             shards: None,
             shard: None,
+            follow: FollowArguments::default(),
             reading: ReadingArguments::default(),
         }
     }
@@ -583,8 +587,11 @@ pub struct VerifyArguments {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// A report made by `check --json`, best with `--witness`
-    #[arg(value_name = "REPORT.json")]
-    pub(super) report: PathBuf,
+    #[arg(value_name = "REPORT.json", required_unless_present = "order")]
+    pub(super) report: Option<PathBuf>,
+    /// Instead of a report: an order that `check --follow --order` wrote, to be replayed with the memory of one state
+    #[arg(long, value_name = "ORDER", conflicts_with = "report")]
+    pub(super) order: Option<PathBuf>,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }

@@ -7,7 +7,7 @@ use super::output::{Output, Paint, code_width, write_file};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::values::Claim;
-use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
+use super::{CheckArguments, ExitCode, complain, disagreements, follow, paging, progress};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
@@ -48,6 +48,9 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         input::known_format(name)?;
     }
     checker_can(arguments)?;
+    if arguments.follow.follow {
+        return follow::run(arguments, out);
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.map_or(0, usize::from))
         .build()

@@ -32,6 +32,8 @@ pub(super) struct Delivered {
     pub(super) reads: Vec<Read>,
     /// The keys it wrote, each once.
     pub(super) writes: Vec<u32>,
+    /// Pairs of writers of a list, of which the first appended before the second, as far as this transaction shows.
+    pub(super) appended: Vec<(Seq, Seq)>,
     /// The transaction before it in its session.
     pub(super) before: Option<Seq>,
     /// A read that is wrong at every level above cut isolation.

@@ -17,14 +17,17 @@ mod delivered;
 mod delivery;
 mod engine;
 mod example;
+mod lists;
 mod order;
 mod record;
+mod replay;
 mod stream;
 
 pub use delivery::WaitingFor;
 pub use example::Finding;
 pub use record::{Action, Assembly, Atom, Called, Interned, Names, Record, records};
-pub use stream::{FollowError, Stream};
+pub use replay::{Event, REPLAYED, Replay, event_of, footer, header, level_of};
+pub use stream::Stream;
 
 use crate::checkers::{Level, Pattern};
 use delivered::Delivered;
@@ -47,8 +50,8 @@ pub struct Options {
     pub memory: usize,
 }
 
-/// The levels that can be followed, weakest first.
-pub const FOLLOWED: [Level; 7] = [
+/// The levels that can be followed, weakest first. The last one counts the times that are recorded.
+pub const FOLLOWED: [Level; 8] = [
     Level::CutIsolation,
     Level::ReadCommitted,
     Level::ReadAtomic,
@@ -56,6 +59,7 @@ pub const FOLLOWED: [Level; 7] = [
     Level::PrefixConsistency,
     Level::SnapshotIsolation,
     Level::Serializability,
+    Level::StrictSerializability,
 ];
 
 impl Default for Options {
@@ -214,6 +218,22 @@ impl Follower {
         }
     }
 
+    /// Keeps the order of this level, one of [`REPLAYED`], for [`take_order`](Self::take_order).
+    pub fn keep_order(&mut self, level: Level) {
+        self.engines.iter_mut().filter(|engine| engine.level() == level).for_each(Engine::keep_order);
+    }
+
+    /// The events that were settled since this was asked last.
+    pub fn take_order(&mut self) -> Vec<Event> {
+        self.engines.iter_mut().flat_map(Engine::take_order).collect()
+    }
+
+    /// At the end: the rest of the order of a level; none if the level is violated or its order was not found.
+    pub fn rest_of_order(&self, level: Level) -> Option<Vec<Event>> {
+        let engine = self.engines.iter().find(|engine| engine.level() == level);
+        engine.filter(|engine| engine.stop().is_none() && self.ended().is_none()).map(Engine::rest_of_order)
+    }
+
     /// What was found since this was asked last, in the order in which it was decided.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.fresh)
@@ -231,11 +251,14 @@ impl Follower {
 
     /// The answer at each level, weakest first. A level that holds by a stronger one does so, too.
     pub fn answers(&self) -> Vec<(Level, Answer)> {
+        // Without times there is no real time to respect; it is only mentioned where nothing else was asked for.
+        let is_asked =
+            |level: &&Level| !level.counts_real_time() || self.delivery.is_timed() || self.options.levels.len() == 1;
+        let levels = || self.options.levels.iter().filter(is_asked);
         if let Some(why) = self.delivery.ended() {
-            return self.options.levels.iter().map(|&level| (level, Answer::Unknown(why.to_owned()))).collect();
+            return levels().map(|&level| (level, Answer::Unknown(why.to_owned()))).collect();
         }
-        let own: Vec<(Level, Answer)> =
-            self.options.levels.iter().map(|&level| (level, self.own_answer(level))).collect();
+        let own: Vec<(Level, Answer)> = levels().map(|&level| (level, self.own_answer(level))).collect();
         let implied = |level: Level, answer: &Answer| {
             let is = |wanted: &Answer, related: &dyn Fn(Level) -> bool| {
                 own.iter().any(|(other, answer)| answer == wanted && related(*other))
@@ -252,6 +275,9 @@ impl Follower {
     }
 
     fn own_answer(&self, level: Level) -> Answer {
+        if level.counts_real_time() && !self.delivery.is_timed() {
+            return Answer::Unknown("no times are recorded".to_owned());
+        }
         let engine = self.engines.iter().find(|engine| engine.level() == level);
         let (stop, of_engine) = engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
         let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.cut.is_some());

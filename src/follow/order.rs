@@ -1,8 +1,8 @@
 //! An order of events that is kept while edges come and go: Pearce and Kelly's algorithm, in which every edge has owners.
 //!
 //! An edge holds as long as it has an owner: the history itself (*forced*), the decision on a pair of writers, or a read
-//! of a version that was settled by age. Whoever adds an edge that closes a cycle gets the owners of the cycle's other
-//! edges, and may take some of them back.
+//! of a version that was settled by age. An edge that would close a cycle is refused, with the owners of the cycle's other
+//! edges, some of which may then be taken back.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -186,8 +186,12 @@ impl Order {
     /// Removes an event with its edges.
     pub(super) fn remove(&mut self, node: Node) {
         let Vertex { next, previous, .. } = std::mem::take(&mut self.vertices[node as usize]);
-        next.keys().for_each(|to| drop(self.vertices[*to as usize].previous.remove(&node)));
-        previous.iter().for_each(|from| drop(self.vertices[*from as usize].next.remove(&node)));
+        for to in next.keys() {
+            self.vertices[*to as usize].previous.remove(&node);
+        }
+        for from in &previous {
+            self.vertices[*from as usize].next.remove(&node);
+        }
         self.free.push(node);
     }
 }

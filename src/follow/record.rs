@@ -3,7 +3,7 @@
 use crate::history::{
     BuildError, Builder, Draft, History, Interval, Label, OperationKind, Origin, Outcome, TransactionId, Value,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A value, independent of any history.
@@ -24,8 +24,10 @@ pub struct Action {
     pub kind: OperationKind,
     /// The key, a place in [`Names`].
     pub key: u32,
-    /// What was read or written.
+    /// What was read, written or appended; of a list that was read the last element.
     pub value: Atom,
+    /// The list that was read; an empty one for an append.
+    pub list: Option<Arc<[Atom]>>,
     /// The line of the file, from 1; 0 for none.
     pub line: u32,
 }
@@ -54,7 +56,7 @@ pub struct Record {
     pub interval: Option<Interval>,
     /// The line with which the transaction ended, from 1; 0 for none.
     pub line: u32,
-    /// Why this transaction cannot be followed: what it does is none of reads and writes of registers.
+    /// Why this transaction cannot be followed.
     pub foreign: Option<&'static str>,
 }
 
@@ -100,6 +102,20 @@ pub struct Names {
     pub sessions: Interned,
     /// By key.
     pub keys: Interned,
+    /// By key: whether it holds lists, as far as known.
+    is_list: FxHashMap<u32, bool>,
+}
+
+impl Names {
+    /// Whether a key is known to hold lists.
+    pub fn is_list(&self, key: u32) -> bool {
+        self.is_list.get(&key) == Some(&true)
+    }
+
+    /// Notes what a key holds: whether that agrees with what is known.
+    fn holds_lists(&mut self, key: u32, is_list: bool) -> bool {
+        *self.is_list.entry(key).or_insert(is_list) == is_list
+    }
 }
 
 /// The number whose usual form is `text`, if it is one up to `limit`.
@@ -108,9 +124,9 @@ fn number(text: &str, limit: u64) -> Option<u64> {
 }
 
 impl Atom {
-    /// A value of a history.
-    pub fn of(history: &History, value: Value) -> Atom {
-        if value == Value::INITIAL || history.initial_value() == Some(value) {
+    /// A value of a history. In a list the value that the file declares as initial is an element like others.
+    pub fn of(history: &History, value: Value, in_list: bool) -> Atom {
+        if value == Value::INITIAL || (!in_list && history.initial_value() == Some(value)) {
             return Atom::Initial;
         }
         match history.value_names() {
@@ -156,21 +172,25 @@ fn record(history: &History, t: TransactionId, names: &mut Names, line: &impl Fn
     let mut foreign = None;
     for o in history.operations_of(t) {
         let operation = history.operation(o);
-        if history.lists().is_list(operation.key) {
-            foreign = Some("it reads or appends to a list");
-        }
         if operation.value == Value::UNRECORDED {
             continue;
         }
-        operations.push(Action {
-            kind: operation.kind,
-            key: names.keys.place(&history.key_names().text(operation.key.index())),
-            value: Atom::of(history, operation.value),
-            line: line(history.line_of(o)),
-        });
+        let key = names.keys.place(&history.key_names().text(operation.key.index()));
+        let is_list = history.lists().is_list(operation.key);
+        let value = Atom::of(history, operation.value, is_list);
+        let list = history.lists().read_by(o);
+        let list: Option<Arc<[Atom]>> =
+            list.map(|elements| elements.iter().map(|&element| Atom::of(history, element, true)).collect());
+        let list = list.or_else(|| (is_list && operation.kind == OperationKind::Write).then(|| Arc::from([])));
+        // A read of the initial version fits both.
+        let is_open = operation.kind == OperationKind::Read && list.is_none() && value == Atom::Initial;
+        if !is_open && !names.holds_lists(key, is_list) {
+            foreign = Some("a key is used as a list and as a register");
+        }
+        operations.push(Action { kind: operation.kind, key, value, list, line: line(history.line_of(o)) });
     }
     if history.set_up().contains(&t) {
-        foreign = Some("it sets up the initial state");
+        foreign = Some("a transaction sets up the initial state");
     }
     let called = history.transaction_label(t).map(|label| match label {
         Label::Number(number) => Called::Number(number),
@@ -191,12 +211,19 @@ fn record(history: &History, t: TransactionId, names: &mut Names, line: &impl Fn
 pub struct Assembly<'a> {
     builder: Builder,
     names: &'a Names,
+    /// If not all appends of a list are there: the elements to keep, by key.
+    appended: Option<FxHashSet<(u32, Atom)>>,
 }
 
 impl<'a> Assembly<'a> {
     /// An empty history of this origin. Without names that are no numbers, values keep theirs.
     pub fn new(origin: Origin, names: &'a Names) -> Assembly<'a> {
-        Assembly { builder: Builder::new(origin), names }
+        Assembly { builder: Builder::new(origin), names, appended: None }
+    }
+
+    /// Lists keep only these elements, as if the others had never been appended.
+    pub fn keep_elements(&mut self, appended: FxHashSet<(u32, Atom)>) {
+        self.appended = Some(appended);
     }
 
     /// Adds a transaction with those of its operations that `keep` wants; records of one session must come in its order.
@@ -231,7 +258,8 @@ impl<'a> Assembly<'a> {
         self.builder.name_transaction(draft, "settled state");
         self.builder.set_up(draft);
         for (key, value, line) in state {
-            self.action(draft, &Action { kind: OperationKind::Write, key, value: value.clone(), line });
+            let value = value.clone();
+            self.action(draft, &Action { kind: OperationKind::Write, key, value, list: None, line });
         }
     }
 
@@ -244,6 +272,21 @@ impl<'a> Assembly<'a> {
             Some(number) => self.builder.key_number(number),
             None => self.builder.key_name(name),
         };
+        if self.names.is_list(action.key) && action.kind == OperationKind::Read {
+            let is_kept = |element: &&Atom| {
+                self.appended.as_ref().is_none_or(|kept| kept.contains(&(action.key, (*element).clone())))
+            };
+            let elements: Vec<&Atom> = action.list.iter().flat_map(|list| list.iter()).filter(is_kept).collect();
+            // The first name turns numbers into names as well: let it come before them.
+            for element in elements.iter().filter(|element| matches!(element, Atom::Name(_))) {
+                element.value(&mut self.builder);
+            }
+            let values: Vec<Value> = elements.into_iter().map(|element| element.value(&mut self.builder)).collect();
+            return self.builder.list_read(draft, key, &values, action.line);
+        }
+        if self.names.is_list(action.key) {
+            self.builder.list_key(key);
+        }
         let value = action.value.value(&mut self.builder);
         self.builder.operation(draft, action.kind, key, value, action.line);
     }

@@ -37,7 +37,7 @@ mod visible;
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
-pub use names::Names;
+pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
 pub use numbers::grouped;
 pub use origin::{Origin, Spot, Unit};

@@ -1,6 +1,6 @@
 //! Pairs of writers that nothing orders: the decisions on them, and the search where they contradict each other.
 
-use super::{BASE, Engine, Failure, Kind};
+use super::{BASE, Engine, Failure, Kind, Versions};
 use crate::follow::order::{Cycle, Node, Owner, Seq};
 use std::collections::BTreeSet;
 
@@ -46,7 +46,9 @@ impl Engine {
     /// Adds an edge; what moves has to be looked at again.
     fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
         let added = self.order.add(from, to, owner);
-        self.dirty.extend(self.order.moved.drain(..));
+        let moved = std::mem::take(&mut self.order.moved);
+        moved.iter().for_each(|&t| self.widen_for(t));
+        self.dirty.extend(moved);
         added
     }
 
@@ -207,7 +209,10 @@ impl Engine {
         let end = self.order.position(resident.start);
         let mut steps = 0;
         let wrong = resident.reads.iter().find_map(|&(key, older)| {
-            let others = self.versions.get(&key).into_iter().flatten();
+            if older != BASE && !self.is_after(older, self.bounds.get(&key).map_or(0, |bounds| bounds.0)) {
+                return None;
+            }
+            let others = self.versions.get(&key).map(Versions::all).into_iter().flatten();
             let newer = others.inspect(|_| steps += 1).find(|&&other| {
                 let place = self.order.position(self.residents[&other].commit);
                 other != t && other != older && self.is_after(older, place) && place < end
@@ -227,8 +232,15 @@ impl Engine {
     fn wrong_version(&self, t: Seq) -> Option<Wrong> {
         let resident = &self.residents[&t];
         let place = self.order.position(resident.commit);
+        let start = self.order.position(resident.start);
         for &key in &resident.t.writes {
-            let versions = self.versions.get(&key).map(Vec::as_slice).unwrap_or_default();
+            let versions = self.versions.get(&key).map(Versions::all).unwrap_or_default();
+            let (last_commit, last_start) = self.bounds.get(&key).copied().unwrap_or_default();
+            // Nothing of the key is behind it: it is the last version, and no one reads it.
+            let is_last = last_start <= place && last_commit <= place && !self.readers.contains_key(&(key, t));
+            if is_last && (self.kind != Kind::Snapshot || self.is_alone_since(versions, t, start)) {
+                continue;
+            }
             for other in std::iter::once(BASE).chain(versions.iter().copied()) {
                 let readers = self.readers.get(&(key, other)).map(Vec::as_slice).unwrap_or_default();
                 for &reader in readers {
@@ -260,6 +272,12 @@ impl Engine {
             let place = self.order.position(self.residents[&other].commit);
             other != t && other != reader && self.is_after(t, place) && place < end
         })
+    }
+
+    /// Whether no other writer of a key commits behind a position.
+    fn is_alone_since(&self, versions: &[Seq], t: Seq, start: u64) -> bool {
+        let others = versions.iter().filter(|&&other| other != t);
+        others.map(|other| self.order.position(self.residents[other].commit)).all(|commit| commit < start)
     }
 
     /// Two writers that overlap, the one that commits first in front.

@@ -11,17 +11,23 @@
 //! does so is left out and counted.
 
 mod decisions;
+mod enter;
 mod seal;
+mod times;
+mod versions;
 
 pub(super) use seal::Surroundings;
 
 use super::delivered::Delivered;
 use super::order::{Node, Order, Owner, Seq};
+use super::replay::Event;
 use crate::checkers::Level;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seal::{Forgotten, Settled};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use times::Moments;
+use versions::Versions;
 
 /// In place of a writer: the settled version of the key, at first the initial one.
 pub(super) const BASE: Seq = 0;
@@ -35,6 +41,7 @@ enum Kind {
     Prefix,
     Snapshot,
     Serial,
+    StrictSerial,
 }
 
 impl Kind {
@@ -92,8 +99,8 @@ pub(super) struct Engine {
     kind: Kind,
     order: Order,
     residents: FxHashMap<Seq, Resident>,
-    /// By key: the remembered writers, in the order of their entrance.
-    versions: FxHashMap<u32, Vec<Seq>>,
+    /// By key: the remembered writers.
+    versions: FxHashMap<u32, Versions>,
     /// By key and writer: who read it.
     readers: FxHashMap<(u32, Seq), Vec<Seq>>,
     /// Pairs of writers whose order is forced.
@@ -105,9 +112,16 @@ pub(super) struct Engine {
     /// Transactions whose reads and versions may be wrong in the order.
     dirty: BTreeSet<Seq>,
     settled: FxHashMap<u32, Settled>,
+    moments: Moments,
+    /// Whether any key holds lists: these show the order of writers late.
+    has_lists: bool,
+    /// By key: no remembered writer commits behind the first of these positions, and no reader begins behind the second.
+    bounds: FxHashMap<u32, (u64, u64)>,
     forgotten: Forgotten,
     undecided: u64,
     stop: Option<Stop>,
+    /// What was settled, in the order, if it is to be kept.
+    log: Option<Vec<Event>>,
     /// Elementary steps of the current search.
     searched: u64,
 }
@@ -122,6 +136,7 @@ impl Engine {
             Level::PrefixConsistency => Kind::Prefix,
             Level::SnapshotIsolation => Kind::Snapshot,
             Level::Serializability => Kind::Serial,
+            Level::StrictSerializability => Kind::StrictSerial,
             _ => return None,
         };
         Some(Engine {
@@ -136,9 +151,13 @@ impl Engine {
             decided: FxHashMap::default(),
             dirty: BTreeSet::new(),
             settled: FxHashMap::default(),
+            moments: Moments::default(),
+            has_lists: false,
+            bounds: FxHashMap::default(),
             forgotten: Forgotten::default(),
             undecided: 0,
             stop: None,
+            log: None,
             searched: 0,
         })
     }
@@ -175,6 +194,35 @@ impl Engine {
         all
     }
 
+    /// Keeps the order of what is settled.
+    pub(super) fn keep_order(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// What was settled since this was asked last.
+    pub(super) fn take_order(&mut self) -> Vec<Event> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The order of what is remembered.
+    pub(super) fn rest_of_order(&self) -> Vec<Event> {
+        self.events(&self.residents.keys().copied().collect::<Vec<_>>())
+    }
+
+    /// The events of remembered transactions, in the order.
+    fn events(&self, transactions: &[Seq]) -> Vec<Event> {
+        let mut events: Vec<(u64, Event)> = Vec::new();
+        for resident in transactions.iter().map(|t| &self.residents[t]) {
+            let (start, commit) = (self.order.position(resident.start), self.order.position(resident.commit));
+            match (start == commit, resident.t.arrived) {
+                (true, t) => events.push((start, Event::Whole(t))),
+                (false, t) => events.extend([(start, Event::Reads(t)), (commit, Event::Writes(t))]),
+            }
+        }
+        events.sort_unstable_by_key(|(position, _)| *position);
+        events.into_iter().map(|(_, event)| event).collect()
+    }
+
     /// Ends the engine with a violation that needs no order.
     pub(super) fn violate(&mut self, at: Seq) {
         self.stop = self.stop.or(Some(Stop::Violated { at, is_at_hand: true }));
@@ -183,7 +231,9 @@ impl Engine {
     /// Forgets everything but the verdict.
     pub(super) fn clear(&mut self) {
         if let Some(fresh) = Engine::new(self.level) {
+            let total = self.n_settled();
             *self = Engine { stop: self.stop, undecided: self.undecided, ..fresh };
+            self.forgotten = Forgotten::of(total);
         }
     }
 
@@ -207,131 +257,6 @@ impl Engine {
         });
     }
 
-    fn insert(&mut self, t: &Arc<Delivered>) -> Result<(), Failure> {
-        let reads = self.remembered_reads(t)?;
-        let start = self.order.event(t.seq);
-        let commit = if self.kind.has_two_events() { self.order.event(t.seq) } else { start };
-        let resident = Resident { t: Arc::clone(t), reads: reads.clone(), start, commit };
-        self.residents.insert(t.seq, resident);
-        if start != commit {
-            self.force(start, commit, Owner::Forced)?;
-        }
-        let mut seen: Vec<Seq> = reads.iter().map(|(_, writer)| *writer).filter(|&writer| writer != BASE).collect();
-        seen.extend(t.before.filter(|before| self.residents.contains_key(before)));
-        seen.sort_unstable();
-        seen.dedup();
-        for &before in &seen {
-            self.force(self.residents[&before].commit, start, Owner::Forced)?;
-        }
-        self.dirty.insert(t.seq);
-        self.enter_reads(t, reads, &seen)?;
-        self.enter_writes(t)?;
-        match self.kind.is_weak() {
-            true => {
-                self.dirty.clear();
-                Ok(())
-            }
-            false => self.solve(),
-        }
-    }
-
-    /// The reads of a transaction by remembered writer; those of what was settled by age are left out.
-    fn remembered_reads(&mut self, t: &Delivered) -> Result<Vec<(u32, Seq)>, Failure> {
-        let mut reads: Vec<(u32, Seq)> = Vec::with_capacity(t.reads.len());
-        for read in &t.reads {
-            let writer = match self.residents.contains_key(&read.writer) {
-                true => read.writer,
-                false => match seal::found(&self.settled, &self.forgotten, read) {
-                    seal::Found::Settled => BASE,
-                    seal::Found::Passed => return Err(Failure::Passed),
-                    seal::Found::TooOld => {
-                        self.undecided += 1;
-                        continue;
-                    }
-                },
-            };
-            if self.kind == Kind::ReadCommitted || !reads.contains(&(read.key, writer)) {
-                reads.push((read.key, writer));
-            }
-        }
-        Ok(reads)
-    }
-
-    /// What the reads of a new transaction force. `causes` are what it follows directly.
-    fn enter_reads(&mut self, t: &Arc<Delivered>, reads: Vec<(u32, Seq)>, causes: &[Seq]) -> Result<(), Failure> {
-        let start = self.residents[&t.seq].start;
-        // Read committed: what earlier reads of this transaction have read from.
-        let mut earlier: Vec<Seq> = Vec::new();
-        for (key, writer) in reads {
-            for other in self.versions.get(&key).cloned().unwrap_or_default() {
-                self.order.steps += 1;
-                if other == writer || other == t.seq {
-                    continue;
-                }
-                let is_seen = match self.kind {
-                    Kind::ReadCommitted => earlier.contains(&other),
-                    Kind::ReadAtomic => causes.contains(&other) || self.residents[&other].t.session == t.session,
-                    _ => self.residents[&other].t.is_seen_by(t),
-                };
-                match (is_seen, writer) {
-                    (true, BASE) => self.seen_after_base(t.seq, key)?,
-                    (true, _) => self.precede(other, writer)?,
-                    (false, _) if self.kind.is_weak() => {}
-                    (false, BASE) => self.base_before(t.seq, key, other)?,
-                    (false, _) if self.is_known(writer, other) => {
-                        self.force(start, self.residents[&other].commit, Owner::Forced)?;
-                    }
-                    (false, _) => self.follow_decision(start, writer, other),
-                }
-            }
-            if self.kind == Kind::ReadCommitted && writer != BASE {
-                earlier.push(writer);
-            }
-            // Unless it was left out above.
-            if self.residents[&t.seq].reads.contains(&(key, writer)) {
-                let readers = self.readers.entry((key, writer)).or_default();
-                if !readers.contains(&t.seq) {
-                    readers.push(t.seq);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What the writes of a new transaction force: what it has seen is older.
-    fn enter_writes(&mut self, t: &Arc<Delivered>) -> Result<(), Failure> {
-        for &key in &t.writes {
-            for other in self.versions.get(&key).cloned().unwrap_or_default() {
-                self.order.steps += 1;
-                if self.residents[&other].t.is_seen_by(t) {
-                    self.precede(other, t.seq)?;
-                }
-            }
-            self.versions.entry(key).or_default().push(t.seq);
-        }
-        Ok(())
-    }
-
-    /// A transaction read the settled version of a key although it has seen a newer one.
-    fn seen_after_base(&mut self, reader: Seq, key: u32) -> Result<(), Failure> {
-        if self.base_owner(reader, key) == Owner::Forced {
-            return Err(Failure::Contradiction);
-        }
-        self.undecided += 1;
-        self.leave_out(reader, key);
-        Ok(())
-    }
-
-    /// A read of the settled version comes before every remembered writer of the key.
-    fn base_before(&mut self, reader: Seq, key: u32, writer: Seq) -> Result<(), Failure> {
-        // It may have been left out meanwhile.
-        if !self.residents[&reader].reads.contains(&(key, BASE)) {
-            return Ok(());
-        }
-        let owner = self.base_owner(reader, key);
-        self.force(self.residents[&reader].start, self.residents[&writer].commit, owner)
-    }
-
     /// What a read of the settled version of a key rests on.
     fn base_owner(&self, reader: Seq, key: u32) -> Owner {
         match self.settled.get(&key) {
@@ -350,9 +275,32 @@ impl Engine {
         }
     }
 
+    /// Notes where a writer of a key commits and where a reader begins.
+    fn widen(&mut self, key: u32, commit: u64, start: u64) {
+        let bounds = self.bounds.entry(key).or_default();
+        *bounds = (bounds.0.max(commit), bounds.1.max(start));
+    }
+
+    /// Notes where the events of a transaction are that moved.
+    fn widen_for(&mut self, t: Seq) {
+        let Some(Resident { t, reads, start, commit }) = self.residents.get(&t) else { return };
+        let (start, commit) = (self.order.position(*start), self.order.position(*commit));
+        for &key in &t.writes {
+            let bounds = self.bounds.entry(key).or_default();
+            bounds.0 = bounds.0.max(commit);
+        }
+        for &(key, _) in reads {
+            let bounds = self.bounds.entry(key).or_default();
+            bounds.1 = bounds.1.max(start);
+        }
+    }
+
     /// Whether `a` is known to be older than `b`.
     fn is_known(&self, a: Seq, b: Seq) -> bool {
-        self.known.contains(&(a, b)) || self.residents[&a].t.is_seen_by(&self.residents[&b].t)
+        let (older, newer) = (&self.residents[&a].t, &self.residents[&b].t);
+        self.known.contains(&(a, b))
+            || older.is_seen_by(newer)
+            || (self.kind == Kind::StrictSerial && times::is_before(older, newer))
     }
 
     /// The versions that `a` wrote of common keys are older than those of `b`, in every order.

@@ -13,6 +13,8 @@
 //! order found for A can be put in front of any order of the rest, and conversely the rest of any order for the whole
 //! fits that state. At RC and RA condition 1 never holds, since any session may read old versions.
 //!
+//! Lists show the order of their writers late, so histories of lists are settled by age only.
+//!
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
 
 use super::{BASE, Engine, Kind};
@@ -66,6 +68,11 @@ pub(super) struct Forgotten {
 }
 
 impl Forgotten {
+    /// Nothing but the number of transactions forgotten.
+    pub(super) fn of(total: u64) -> Forgotten {
+        Forgotten { total, ..Forgotten::default() }
+    }
+
     /// Number of transactions forgotten.
     pub(super) fn total(&self) -> u64 {
         self.total
@@ -149,7 +156,8 @@ impl Engine {
             return;
         }
         let mut order = self.in_order();
-        if around.passed.is_some() && !matches!(self.kind, Kind::ReadCommitted | Kind::ReadAtomic) {
+        let is_lossless = !self.has_lists && !matches!(self.kind, Kind::ReadCommitted | Kind::ReadAtomic);
+        if around.passed.is_some() && is_lossless {
             let limit = order.iter().take_while(|t| around.is_passed(&self.residents[t].t)).count();
             let (cut, dead) = self.lossless_cut(&order, limit);
             if cut > 0 {
@@ -226,8 +234,8 @@ impl Engine {
         let mut dead = FxHashSet::default();
         // Differences of the number of keys that forbid a cut.
         let mut change = vec![0i64; order.len() + 2];
-        for (&key, versions) in self.versions.iter().filter(|(_, versions)| versions.len() > 1) {
-            let mut versions = versions.clone();
+        for (&key, versions) in self.versions.iter().filter(|(_, versions)| versions.all().len() > 1) {
+            let mut versions = versions.all().to_vec();
             versions.sort_unstable_by_key(|t| place[t]);
             self.forbid_cuts(key, &versions, &place, limit, &mut change, &mut dead);
         }
@@ -285,6 +293,10 @@ impl Engine {
 
     /// Replaces a beginning of the order by the state that it left.
     fn settle(&mut self, beginning: &[Seq], tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
+        if self.log.is_some() {
+            let events = self.events(beginning);
+            self.log.get_or_insert_default().extend(events);
+        }
         let mut last: FxHashMap<u32, Seq> = FxHashMap::default();
         for &t in beginning {
             last.extend(self.residents[&t].t.writes.iter().map(|&key| (key, t)));
@@ -296,7 +308,7 @@ impl Engine {
         for &t in beginning {
             self.forgotten.set(t, tag);
             self.forgotten.total += 1;
-            self.forget(t, &mut orphans);
+            self.forget(t, tag, &mut orphans);
         }
         let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
         let mut pairs: Vec<(Seq, Seq)> =
@@ -306,6 +318,8 @@ impl Engine {
         for (key, writer, reader) in orphans.into_iter().filter(|(.., reader)| !gone.contains(reader)) {
             self.adopt(key, reader, writer, last[&key] == writer);
         }
+        self.bounds.clear();
+        self.residents.keys().copied().collect::<Vec<_>>().into_iter().for_each(|t| self.widen_for(t));
         self.dirty.retain(|t| self.residents.contains_key(t));
         if self.kind.is_weak() {
             self.dirty.clear();
@@ -328,13 +342,13 @@ impl Engine {
     }
 
     /// Removes a transaction. Readers of its versions are added to `orphans`: (key, writer, reader).
-    fn forget(&mut self, t: Seq, orphans: &mut Vec<(u32, Seq, Seq)>) {
+    fn forget(&mut self, t: Seq, tag: Tag, orphans: &mut Vec<(u32, Seq, Seq)>) {
         let Some(resident) = self.residents.remove(&t) else { return };
         for &key in &resident.t.writes {
             if let Some(versions) = self.versions.get_mut(&key) {
-                versions.retain(|other| *other != t);
+                versions.remove(t);
             }
-            if self.versions.get(&key).is_some_and(Vec::is_empty) {
+            if self.versions.get(&key).is_some_and(|versions| versions.all().is_empty()) {
                 self.versions.remove(&key);
             }
             let readers = self.readers.remove(&(key, t)).unwrap_or_default();
@@ -356,6 +370,7 @@ impl Engine {
                 pairs.retain(|known| *known != pair);
             }
         }
+        self.forget_times(&resident.t, tag == Tag::ByAge);
         self.order.remove(resident.start);
         if resident.commit != resident.start {
             self.order.remove(resident.commit);

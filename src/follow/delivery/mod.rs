@@ -6,9 +6,14 @@
 //! Each value should be written to a key once. If one is written again before any read of it, reads of it are left out
 //! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends.
 
+mod ending;
+mod sources;
+mod written;
+
 use super::delivered::{Delivered, Read};
+use super::lists::{self, List};
 use super::order::Seq;
-use super::record::{Atom, Record};
+use super::record::{Action, Atom, Record};
 use crate::checkers::Pattern;
 use crate::history::{OperationKind, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,7 +35,8 @@ struct Origin {
     outcome: Outcome,
     /// 0 as long as it waits.
     seq: Seq,
-    /// Whether the transaction did not overwrite it itself.
+    /// Its place among the writes of the key by its transaction, and whether it is the last.
+    place: u32,
     is_last: bool,
     was_read: bool,
     /// Whether another transaction wrote the same.
@@ -44,8 +50,8 @@ struct Waiting {
     record: Record,
     /// Reads of what others wrote: places among the operations.
     external: Vec<u32>,
-    /// Those of them whose writers it no longer waits for: they are in a cycle with it.
-    unordered: Vec<u32>,
+    /// Those of them that are no longer waited for, each with whether its writer is there: then it is in a cycle with it.
+    given_up: Vec<(u32, bool)>,
     wrong: Option<Pattern>,
 }
 
@@ -54,6 +60,15 @@ struct Waiting {
 struct Session {
     queue: VecDeque<Waiting>,
     last: Option<Arc<Delivered>>,
+}
+
+/// A version in the order of arrival.
+#[derive(Debug)]
+struct Remembered {
+    version: Version,
+    arrived: u64,
+    /// Number of transactions that had been delivered when it arrived.
+    delivered: Seq,
 }
 
 /// Why a transaction waits.
@@ -80,8 +95,10 @@ struct Sources {
     wrong: Option<Pattern>,
     /// Reads that are left out.
     undecided: u64,
-    /// The first read that has to wait.
-    blocked: Option<u32>,
+    /// The first read that has to wait, and for what.
+    blocked: Option<(u32, Version)>,
+    /// By list that was read: the place of the read, and the writers of its elements.
+    lists: Vec<(u32, Vec<Seq>)>,
 }
 
 /// Passes transactions on.
@@ -89,8 +106,8 @@ struct Sources {
 pub(super) struct Delivery {
     sessions: Vec<Session>,
     written: FxHashMap<Version, Origin>,
-    /// The versions in `written` in the order of their arrival.
-    remembered: VecDeque<(Version, u64)>,
+    /// The versions in `written`, mostly in the order of their arrival.
+    remembered: VecDeque<Remembered>,
     /// How many versions are remembered at least.
     memory: usize,
     was_dropped: bool,
@@ -100,10 +117,12 @@ pub(super) struct Delivery {
     initial_read: FxHashSet<u32>,
     initial_written: FxHashSet<u32>,
     waiters: FxHashMap<Version, Vec<u32>>,
+    lists: FxHashMap<u32, List>,
     recent: FxHashMap<Seq, Weak<Delivered>>,
     arrived: u64,
     delivered: Seq,
     undecided: u64,
+    is_timed: bool,
     ended: Option<String>,
 }
 
@@ -120,10 +139,12 @@ impl Delivery {
             initial_read: FxHashSet::default(),
             initial_written: FxHashSet::default(),
             waiters: FxHashMap::default(),
+            lists: FxHashMap::default(),
             recent: FxHashMap::default(),
             arrived: 0,
             delivered: 0,
             undecided: 0,
+            is_timed: false,
             ended: None,
         }
     }
@@ -141,6 +162,11 @@ impl Delivery {
     /// Number of reads left out at every level.
     pub(super) fn undecided(&self) -> u64 {
         self.undecided
+    }
+
+    /// Whether a delivered transaction has times.
+    pub(super) fn is_timed(&self) -> bool {
+        self.is_timed
     }
 
     /// Why following ended, if it did.
@@ -174,22 +200,19 @@ impl Delivery {
     pub(super) fn why(&self) -> Option<WaitingFor> {
         let fronts = self.sessions.iter().filter_map(|session| session.queue.front());
         let oldest = fronts.min_by_key(|waiting| waiting.arrived)?;
-        let blocked = self.sources(oldest).blocked?;
-        let action = &oldest.record.operations[blocked as usize];
-        let writer = self.written.get(&(action.key, action.value.clone()));
+        let (_, version) = self.sources(oldest).blocked?;
         Some(WaitingFor {
             line: oldest.record.line,
             session: oldest.record.session,
-            key: action.key,
-            value: action.value.clone(),
-            writer_waits: writer.is_some(),
+            writer_waits: self.written.contains_key(&version),
+            key: version.0,
+            value: version.1,
         })
     }
 
     /// The oldest transaction that a read may name.
     pub(super) fn first_named(&self) -> Seq {
-        let first = self.remembered.front().and_then(|(version, _)| self.written.get(version));
-        first.map_or(self.delivered, |origin| if origin.seq == 0 { 0 } else { origin.seq.saturating_sub(1) })
+        self.remembered.front().map_or(self.delivered, |first| first.delivered) + 1
     }
 
     /// By session: the position of the last transaction that everything to come of these many sessions, and of no
@@ -230,92 +253,12 @@ impl Delivery {
         self.ended.get_or_insert(why);
     }
 
-    /// Remembers what a transaction wrote. The sessions that wait for it.
-    fn register(&mut self, waiting: &Waiting) -> Vec<u32> {
-        let mut wake = Vec::new();
-        let Waiting { arrived, record, .. } = waiting;
-        let writes = record.operations.iter().enumerate().filter(|(_, action)| action.kind == OperationKind::Write);
-        for (place, action) in writes {
-            if action.value == Atom::Initial {
-                self.initial_written.insert(action.key);
-                if self.initial_read.contains(&action.key) {
-                    self.end(format!("line {}: the initial value is written, which had been read", action.line));
-                }
-                continue;
-            }
-            let version = (action.key, action.value.clone());
-            let later = &record.operations[place + 1..];
-            let is_last = !later.iter().any(|other| other.kind == OperationKind::Write && other.key == action.key);
-            wake.extend(self.waiters.remove(&version).unwrap_or_default());
-            self.note(version, action.line, waiting, is_last);
-        }
-        // Reads of own writes that are wrong count as reads of what others may write, too.
-        if waiting.wrong.is_some() {
-            for action in &record.operations {
-                if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
-                    && origin.arrived == *arrived
-                {
-                    origin.was_read = true;
-                }
-            }
-        }
-        wake
-    }
-
-    /// Remembers who wrote a version.
-    fn note(&mut self, version: Version, line: u32, waiting: &Waiting, is_last: bool) {
-        let Waiting { arrived, record, .. } = waiting;
-        match self.written.get_mut(&version) {
-            Some(origin) if origin.arrived == *arrived => origin.is_last = is_last,
-            Some(origin) => {
-                origin.is_repeated = true;
-                if origin.was_read || waiting.wrong.is_some() {
-                    self.end(format!("line {line}: a value that had been read is written again"));
-                }
-            }
-            None => {
-                let origin = Origin {
-                    arrived: *arrived,
-                    session: record.session,
-                    outcome: record.outcome,
-                    seq: 0,
-                    is_last,
-                    was_read: false,
-                    is_repeated: false,
-                };
-                self.remembered.push_back((version.clone(), *arrived));
-                self.written.insert(version, origin);
-            }
-        }
-    }
-
-    /// Forgets the writers of the oldest versions, unless they wait or are remembered by an engine.
-    fn forget_versions(&mut self) {
-        for _ in 0..MOST_FORGOTTEN {
-            if self.remembered.len() <= self.memory {
-                return;
-            }
-            let Some((version, arrived)) = self.remembered.pop_front() else { return };
-            let Some(origin) = self.written.get(&version).filter(|origin| origin.arrived == arrived) else { continue };
-            let waits = origin.outcome == Outcome::Committed && origin.seq == 0;
-            if waits || self.recent.get(&origin.seq).is_some_and(|t| t.strong_count() > 0) {
-                self.remembered.push_back((version, arrived));
-                continue;
-            }
-            self.written.remove(&version);
-            self.unknown.remove(&arrived);
-            self.was_dropped = true;
-        }
-    }
-
     /// Passes on what can be, beginning with these sessions.
     fn pump(&mut self, mut wake: Vec<u32>, out: &mut Vec<Arc<Delivered>>) {
         while let Some(session) = wake.pop() {
             while let Some(waiting) = self.sessions.get(session as usize).and_then(|s| s.queue.front()) {
                 let sources = self.sources(waiting);
-                if let Some(blocked) = sources.blocked {
-                    let action = &waiting.record.operations[blocked as usize];
-                    let version = (action.key, action.value.clone());
+                if let Some((_, version)) = sources.blocked {
                     let waiters = self.waiters.entry(version.clone()).or_default();
                     if !waiters.contains(&session) {
                         waiters.push(session);
@@ -342,6 +285,8 @@ impl Delivery {
         let mut waiting = self.unknown.remove(&arrived)?;
         let line = waiting.record.line;
         waiting.record.outcome = Outcome::Committed;
+        // It may have committed at any time after it began.
+        waiting.record.interval.iter_mut().for_each(|interval| interval.end = i64::MAX);
         for action in waiting.record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
             if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
                 && origin.arrived == arrived
@@ -363,58 +308,22 @@ impl Delivery {
         Some(session)
     }
 
-    /// What the reads of a transaction are, as far as that is known.
-    fn sources(&self, waiting: &Waiting) -> Sources {
-        let mut sources = Sources { wrong: waiting.wrong, ..Sources::default() };
-        for &place in &waiting.external {
-            let action = &waiting.record.operations[place as usize];
-            let key = action.key;
-            if action.value == Atom::Initial {
-                if self.initial_written.contains(&key) {
-                    sources.undecided += 1;
-                    continue;
-                }
-                sources.writers.push((key, 0));
-                sources.reads.push(Read { place, key, writer: 0 });
-                continue;
-            }
-            let Some(origin) = self.written.get(&(key, action.value.clone())) else {
-                sources.blocked = sources.blocked.or(Some(place));
-                continue;
-            };
-            if origin.is_repeated {
-                sources.undecided += 1;
-                continue;
-            }
-            if origin.outcome == Outcome::Aborted {
-                sources.wrong = sources.wrong.or(Some(Pattern::AbortedRead));
-                continue;
-            }
-            sources.writers.push((key, origin.arrived));
-            if !origin.is_last {
-                sources.wrong = sources.wrong.or(Some(Pattern::IntermediateRead));
-            }
-            match origin.seq {
-                0 if waiting.unordered.contains(&place) => {}
-                0 => sources.blocked = sources.blocked.or(Some(place)),
-                writer => sources.reads.push(Read { place, key, writer }),
-            }
-        }
-        sources
-    }
-
     /// Passes a transaction on.
     fn deliver(&mut self, waiting: Waiting, sources: Sources) -> Arc<Delivered> {
         let Waiting { arrived, record, external, .. } = waiting;
         self.delivered += 1;
         self.undecided += sources.undecided;
+        self.is_timed |= record.interval.is_some();
         let seq = self.delivered;
         for &place in &external {
             let action = &record.operations[place as usize];
-            if action.value == Atom::Initial {
+            if action.value == Atom::Initial && action.list.is_none() {
                 self.initial_read.insert(action.key);
-            } else if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone())) {
-                origin.was_read = true;
+            }
+            for element in action.list.iter().flat_map(|list| list.iter()).chain([&action.value]) {
+                if let Some(origin) = self.written.get_mut(&(action.key, element.clone())) {
+                    origin.was_read = true;
+                }
             }
         }
         let mut writes: Vec<u32> = Vec::new();
@@ -428,6 +337,7 @@ impl Delivery {
                 origin.seq = seq;
             }
         }
+        let appended = self.appended(&record, seq, &sources.lists);
         let session = record.session;
         let before = self.sessions[session as usize].last.clone();
         let position = before.as_ref().map_or(1, |before| before.position + 1);
@@ -440,6 +350,7 @@ impl Delivery {
             is_cut: has_two_writers(&sources.writers),
             reads: sources.reads,
             writes,
+            appended,
             before: before.as_ref().map(|before| before.seq),
             wrong: sources.wrong,
             record,
@@ -450,6 +361,26 @@ impl Delivery {
             self.recent.retain(|_, t| t.strong_count() > 0);
         }
         delivered
+    }
+
+    /// What a transaction shows of the order of appends.
+    fn appended(&mut self, record: &Record, seq: Seq, read: &[(u32, Vec<Seq>)]) -> Vec<(Seq, Seq)> {
+        let mut pairs = Vec::new();
+        for (place, writers) in read {
+            let Action { key, list, .. } = &record.operations[*place as usize];
+            let outside = list.as_deref().and_then(|list| lists::from_outside(record, *place as usize, list));
+            self.lists.entry(*key).or_default().read(outside.unwrap_or_default(), writers, &mut pairs);
+        }
+        let mut keys: Vec<u32> = Vec::new();
+        for action in record.operations.iter().filter(|o| o.kind == OperationKind::Write && o.list.is_some()) {
+            if !keys.contains(&action.key) {
+                keys.push(action.key);
+                let list = self.lists.entry(action.key).or_default();
+                list.forget(|t| self.recent.get(&t).is_some_and(|t| t.strong_count() > 0));
+                list.append(seq, &mut pairs);
+            }
+        }
+        pairs
     }
 
     /// By session: the last position that a transaction follows.
@@ -464,86 +395,6 @@ impl Delivery {
         seen[session as usize] = position;
         seen.into()
     }
-
-    /// Ends the waits that are older than a number of transactions: for a value that has not been written, the read is
-    /// left out; transactions that wait for each other have read from each other in a cycle.
-    pub(super) fn give_up_older(&mut self, than: u64, out: &mut Vec<Arc<Delivered>>) {
-        for session in 0..self.sessions.len() as u32 {
-            loop {
-                let front = self.sessions[session as usize].queue.front();
-                let Some(waiting) = front.filter(|w| self.arrived - w.arrived > than) else { break };
-                let Some(place) = self.sources(waiting).blocked else { break };
-                let action = &waiting.record.operations[place as usize];
-                let is_written = self.written.contains_key(&(action.key, action.value.clone()));
-                if is_written && !self.waits_for_itself(session) {
-                    break;
-                }
-                let pattern = is_written.then_some(Pattern::CyclicCO);
-                self.undecided += u64::from(!is_written);
-                self.drop_read(session, place, pattern);
-                self.pump(vec![session], out);
-            }
-        }
-    }
-
-    /// The end of the stream: what waits has read what is not there, or waits in a cycle.
-    pub(super) fn finish(&mut self, out: &mut Vec<Arc<Delivered>>) {
-        loop {
-            let mut is_done = true;
-            for session in 0..self.sessions.len() as u32 {
-                let Some(waiting) = self.sessions[session as usize].queue.front() else { continue };
-                let Some(place) = self.sources(waiting).blocked else { continue };
-                let action = &waiting.record.operations[place as usize];
-                if self.written.contains_key(&(action.key, action.value.clone())) {
-                    continue;
-                }
-                let pattern = (!self.was_dropped).then_some(Pattern::ThinAirRead);
-                self.undecided += u64::from(self.was_dropped);
-                self.drop_read(session, place, pattern);
-                self.pump(vec![session], out);
-                is_done = false;
-            }
-            if !is_done {
-                continue;
-            }
-            let stuck = (0..self.sessions.len() as u32).find(|&session| self.waits_for_itself(session));
-            let Some(session) = stuck else { return };
-            let front = self.sessions[session as usize].queue.front();
-            let Some(place) = front.and_then(|waiting| self.sources(waiting).blocked) else { return };
-            self.drop_read(session, place, Some(Pattern::CyclicCO));
-            self.pump(vec![session], out);
-        }
-    }
-
-    /// Whether the first transaction of a queue waits, over others, for itself or one behind it.
-    fn waits_for_itself(&self, session: u32) -> bool {
-        let mut at = session;
-        for _ in 0..=self.sessions.len() {
-            let Some(waiting) = self.sessions[at as usize].queue.front() else { return false };
-            let Some(place) = self.sources(waiting).blocked else { return false };
-            let action = &waiting.record.operations[place as usize];
-            let Some(origin) = self.written.get(&(action.key, action.value.clone())) else { return false };
-            if origin.outcome != Outcome::Committed {
-                return false;
-            }
-            at = origin.session;
-            if at == session {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Leaves out a read of the first transaction of a queue; what it shows of its other reads stays.
-    fn drop_read(&mut self, session: u32, place: u32, pattern: Option<Pattern>) {
-        if let Some(waiting) = self.sessions[session as usize].queue.front_mut() {
-            match pattern {
-                Some(Pattern::CyclicCO) => waiting.unordered.push(place),
-                _ => waiting.external.retain(|other| *other != place),
-            }
-            waiting.wrong = waiting.wrong.or(pattern);
-        }
-    }
 }
 
 /// Whether two reads of a key have different writers.
@@ -552,36 +403,4 @@ fn has_two_writers(writers: &[(u32, u64)]) -> bool {
         let earlier = writers[..n].iter().rev().find(|(other, _)| other == key);
         earlier.is_some_and(|(_, other)| other != writer)
     })
-}
-
-impl Waiting {
-    /// Looks at the reads of a transaction that its own writes explain or contradict.
-    fn new(arrived: u64, record: Record) -> Waiting {
-        let (mut external, mut wrong) = (Vec::new(), None);
-        for (place, action) in record.operations.iter().enumerate() {
-            if action.kind == OperationKind::Write {
-                continue;
-            }
-            let is_write =
-                |other: &&super::record::Action| other.kind == OperationKind::Write && other.key == action.key;
-            let mut own = record.operations[..place].iter().filter(is_write).rev();
-            let latest = own.next();
-            if latest.is_some_and(|latest| latest.value == action.value) {
-                continue;
-            }
-            if latest.is_some() && own.any(|earlier| earlier.value == action.value) {
-                wrong = wrong.or(Some(Pattern::NotMyLastWrite));
-                continue;
-            }
-            if record.operations[place + 1..].iter().filter(is_write).any(|later| later.value == action.value) {
-                wrong = wrong.or(Some(Pattern::FutureRead));
-                continue;
-            }
-            if latest.is_some() {
-                wrong = wrong.or(Some(Pattern::NotMyOwnWrite));
-            }
-            external.push(place as u32);
-        }
-        Waiting { arrived, record, external, unordered: Vec::new(), wrong }
-    }
 }
