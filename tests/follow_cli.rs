@@ -85,7 +85,9 @@ fn an_order_is_written_and_replayed() {
     assert!(out.starts_with("SER is satisfied: every read of "), "{out}");
     let written = fs::read_to_string(order).expect("the order");
     let cut = written.strip_suffix("end\n").expect("it has an end");
-    for (changed, message) in [(cut.to_owned(), "has no end"), (written.replacen("\n", "\n7\n", 1), "cannot be trusted")] {
+    for (changed, message) in
+        [(cut.to_owned(), "has no end"), (written.replacen("\n", "\n7\n", 1), "cannot be trusted")]
+    {
         fs::write(order, changed).expect("a file");
         let (code, out, err) = verified(history, order);
         assert!(code == Some(1) && out.contains(message), "{out}{err}");
