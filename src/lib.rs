@@ -32,6 +32,7 @@
 //! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence real? | history, report, control |
 //! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, counterexample, report, verify, control |
+//! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
 //! | `diagram` | what to draw and where | history, relations, graph |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
 //! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |
@@ -40,7 +41,7 @@
 //! | `collect` | histories from workloads and real databases | history, control, files, generate |
 //! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
 //! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, generate, collect, hunt |
 //!
 //! Within a module, files import each other in one direction, too. Only what a `mod.rs` defines for the files below it
 //! is for all of them: in `app`, the window itself.
@@ -80,6 +81,7 @@ pub mod counterexample;
 pub mod diagram;
 pub mod export;
 pub mod files;
+pub mod follow;
 pub mod fonts;
 pub mod formats;
 pub mod generate;

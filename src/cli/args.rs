@@ -1,6 +1,7 @@
 //! The arguments, as typed values.
 
 use super::collect::CollectArguments;
+use super::growing::FollowArguments;
 use super::hunt::HuntArguments;
 use super::reproduce::ReproduceArguments;
 use super::values::{Claim, Described, claim, level, seconds};
@@ -224,6 +225,8 @@ pub struct CheckArguments {
     #[arg(long, value_name = "I", requires = "shards", help_heading = "Several machines")]
     pub(super) shard: Option<u32>,
     #[command(flatten)]
+    pub(super) follow: FollowArguments,
+    #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
 
@@ -256,6 +259,7 @@ impl CheckArguments {
             sarif: None,
             shards: None,
             shard: None,
+            follow: FollowArguments::default(),
             reading: ReadingArguments::default(),
         }
     }
@@ -594,8 +598,11 @@ pub struct VerifyArguments {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// A report made by `check --json`, best with `--witness`
-    #[arg(value_name = "REPORT.json")]
-    pub(super) report: PathBuf,
+    #[arg(value_name = "REPORT.json", required_unless_present = "order")]
+    pub(super) report: Option<PathBuf>,
+    /// Instead of a report: an order that `check --follow --order` wrote, to be replayed with the memory of one state
+    #[arg(long, value_name = "ORDER", conflicts_with = "report")]
+    pub(super) order: Option<PathBuf>,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }

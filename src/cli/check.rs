@@ -8,7 +8,7 @@ use super::progress::{self, Meter};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
 use super::values::Claim;
-use super::{CheckArguments, ExitCode, complain, disagreements, paging};
+use super::{CheckArguments, ExitCode, complain, disagreements, follow, paging};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
@@ -49,6 +49,9 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         input::known_format(name)?;
     }
     checker_can(arguments)?;
+    if arguments.follow.follow {
+        return follow::run(arguments, out);
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.map_or(0, usize::from))
         .build()

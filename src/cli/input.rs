@@ -70,3 +70,13 @@ pub(super) fn known_format(name: &str) -> anyhow::Result<()> {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     anyhow::bail!("unknown format `{name}`, expected one of {}", names.join(", "))
 }
+
+/// The format asked for, for a history that grows. Error: a format or rules that such a history is not read by.
+pub(super) fn format_of_stream(reading: &ReadingArguments) -> anyhow::Result<Option<&str>> {
+    let (format, rules) = reading.or(&Rules::default());
+    anyhow::ensure!(rules == Rules::default(), "a history that grows is read by the default rules only");
+    if let Some(name) = format {
+        known_format(name)?;
+    }
+    Ok(format)
+}

@@ -1,17 +1,22 @@
 //! `isoscope verify`: a second opinion on the evidence in a report.
 
 use super::output::{Output, Paint};
-use super::{ExitCode, VerifyArguments, input};
+use super::{ExitCode, VerifyArguments, input, order};
 use crate::control::Control;
 use crate::formats;
 use crate::report::{Document, Report};
 use crate::verify;
+use anyhow::Context;
 use std::path::Path;
 
 pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let both = [&arguments.file, &arguments.report].iter().all(|path| *path == Path::new("-"));
+    if let Some(order) = &arguments.order {
+        return order::verify(&arguments.file, order, &arguments.reading, out);
+    }
+    let report = arguments.report.as_deref().context("no report is given")?;
+    let both = [arguments.file.as_path(), report].iter().all(|path| *path == Path::new("-"));
     anyhow::ensure!(!both, "standard input cannot be the history and the report, one of them has to be a file");
-    let report = report_on(&arguments.report, &arguments.file)?;
+    let report = report_on(report, &arguments.file)?;
     let (format, rules) = arguments.reading.or(&report.rules().map_err(anyhow::Error::msg)?);
     let (history, _) = input::open_by(&arguments.file, format, &rules)?;
     match verify::verify(&history, &report) {

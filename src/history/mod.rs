@@ -39,7 +39,7 @@ pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
-pub use names::Names;
+pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
 pub use numbers::grouped;
 pub use origin::{Origin, Spot, Unit};

@@ -8,7 +8,7 @@ pub(super) const UNNUMBERED: u64 = u64::MAX;
 
 /// The displayed name of the transaction at `position` (from 0) of a session if the file has no name for it: `a1`, and
 /// `S4#1` or `node2#1`, which do not look like numbers.
-pub(super) fn positional_name(session: &str, position: usize) -> String {
+pub fn positional_name(session: &str, position: usize) -> String {
     let number = position + 1;
     let mut letters = session.chars();
     match letters.next() {

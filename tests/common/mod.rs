@@ -15,6 +15,7 @@ pub(crate) mod galera;
 pub(crate) mod instances;
 pub(crate) mod lattice;
 pub(crate) mod linear;
+pub(crate) mod lists;
 pub(crate) mod mixed;
 pub(crate) mod notation;
 pub(crate) mod oracle;

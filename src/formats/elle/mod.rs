@@ -57,7 +57,7 @@ pub(super) use assemble::history;
 pub(super) use read::Reader;
 pub(super) use scan::{Scanner, Token, content_of};
 
-use super::{Format, Input, Likelihood, ReadError, Writer};
+use super::{Format, Input, Likelihood, Problem, ReadError, Writer};
 use crate::control::Control;
 use crate::history::{Builder, History};
 
@@ -175,6 +175,28 @@ fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Con
         }
     };
     history(log, Builder::new(input.origin(format)), format, calls::clock)
+}
+
+/// What a line of EDN is, in a file with a line for each operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glimpse {
+    /// No operation of a client.
+    Nothing,
+    /// The invocation of a transaction of this process.
+    Begins(Option<i64>),
+    /// The end of a transaction of this process.
+    Ends(Option<i64>),
+}
+
+/// What a line is, for those who follow a file that grows. Error: anything but one whole operation, or none.
+pub fn glimpse(line: &[u8]) -> Result<Glimpse, ReadError> {
+    let log = Reader::new(Scanner::<false>::new(EDN.name, line)).file(&Control::new())?;
+    match log.events.as_slice() {
+        [] => Ok(Glimpse::Nothing),
+        [event] if event.stage == calls::Stage::Invoke => Ok(Glimpse::Begins(event.process)),
+        [event] => Ok(Glimpse::Ends(event.process)),
+        _ => Err(ReadError::at(EDN.name, 1, 0, Problem::Other("expected one operation on a line".to_owned()))),
+    }
 }
 
 /// The bytes before the last line of a file with a line per operation, and the number of that line, if it begins an

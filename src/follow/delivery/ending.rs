@@ -1,0 +1,86 @@
+//! The end of waiting: by age, or with the stream.
+
+use super::Delivery;
+use crate::checkers::Pattern;
+use crate::follow::delivered::Delivered;
+use crate::history::Outcome;
+use std::sync::Arc;
+
+impl Delivery {
+    /// Ends the waits that are older than a number of transactions: for a value that has not been written, the read is
+    /// left out; transactions that wait for each other have read from each other in a cycle.
+    pub(in crate::follow) fn give_up_older(&mut self, than: u64, out: &mut Vec<Arc<Delivered>>) {
+        for session in 0..self.sessions.len() as u32 {
+            loop {
+                let front = self.sessions[session as usize].queue.front();
+                let Some(waiting) = front.filter(|w| self.arrived - w.arrived > than) else { break };
+                let Some((place, version)) = self.sources(waiting).blocked else { break };
+                let is_written = self.written.contains_key(&version);
+                if is_written && !self.waits_for_itself(session) {
+                    break;
+                }
+                let pattern = is_written.then_some(Pattern::CyclicCO);
+                self.undecided += u64::from(!is_written);
+                self.drop_read(session, place, pattern);
+                self.pump(vec![session], out);
+            }
+        }
+    }
+
+    /// The end of the stream: what waits has read what is not there, or waits in a cycle.
+    pub(in crate::follow) fn finish(&mut self, out: &mut Vec<Arc<Delivered>>) {
+        loop {
+            let mut is_done = true;
+            for session in 0..self.sessions.len() as u32 {
+                let Some(waiting) = self.sessions[session as usize].queue.front() else { continue };
+                let Some((place, version)) = self.sources(waiting).blocked else { continue };
+                if self.written.contains_key(&version) {
+                    continue;
+                }
+                let pattern = (!self.was_dropped).then_some(Pattern::ThinAirRead);
+                self.undecided += u64::from(self.was_dropped);
+                self.drop_read(session, place, pattern);
+                self.pump(vec![session], out);
+                is_done = false;
+            }
+            if !is_done {
+                continue;
+            }
+            let stuck = (0..self.sessions.len() as u32).find(|&session| self.waits_for_itself(session));
+            let Some(session) = stuck else { return };
+            let front = self.sessions[session as usize].queue.front();
+            let Some((place, _)) = front.and_then(|waiting| self.sources(waiting).blocked) else { return };
+            self.drop_read(session, place, Some(Pattern::CyclicCO));
+            self.pump(vec![session], out);
+        }
+    }
+
+    /// Whether the first transaction of a queue waits, over others, for itself or one behind it.
+    fn waits_for_itself(&self, session: u32) -> bool {
+        let mut at = session;
+        for _ in 0..=self.sessions.len() {
+            let Some(waiting) = self.sessions[at as usize].queue.front() else { return false };
+            let Some((_, version)) = self.sources(waiting).blocked else { return false };
+            let Some(origin) = self.written.get(&version) else { return false };
+            if origin.outcome != Outcome::Committed {
+                return false;
+            }
+            at = origin.session;
+            if at == session {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Leaves out a read of the first transaction of a queue; what it shows of its other reads stays.
+    fn drop_read(&mut self, session: u32, place: u32, pattern: Option<Pattern>) {
+        if let Some(waiting) = self.sessions[session as usize].queue.front_mut() {
+            match pattern {
+                Some(pattern) => waiting.given_up.push((place, pattern == Pattern::CyclicCO)),
+                None => waiting.external.retain(|other| *other != place),
+            }
+            waiting.wrong = waiting.wrong.or(pattern);
+        }
+    }
+}

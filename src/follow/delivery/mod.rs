@@ -1,0 +1,406 @@
+//! Causal delivery: a transaction is passed on when its session predecessor and the writers of all its reads have been.
+//!
+//! Then everything that it follows is known, and nothing that comes later is seen by it. What cannot be passed on waits.
+//! A transaction of unknown outcome is passed on when a committed one has read from it, and left out otherwise.
+//!
+//! Each value should be written to a key once. If one is written again before any read of it, reads of it are left out
+//! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends.
+
+mod ending;
+mod sources;
+mod written;
+
+use super::delivered::{Delivered, Read};
+use super::lists::{self, List};
+use super::order::Seq;
+use super::record::{Action, Atom, Record};
+use crate::checkers::Pattern;
+use crate::history::{OperationKind, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+/// Versions looked at for forgetting, for each transaction that arrives.
+const MOST_FORGOTTEN: usize = 64;
+
+/// A version: a key and what was written to it.
+type Version = (u32, Atom);
+
+/// Who wrote a version.
+#[derive(Clone, Debug)]
+struct Origin {
+    /// Its number in the order of the file, from 1.
+    arrived: u64,
+    session: u32,
+    outcome: Outcome,
+    /// 0 as long as it waits.
+    seq: Seq,
+    /// Its place among the writes of the key by its transaction, and whether it is the last.
+    place: u32,
+    is_last: bool,
+    was_read: bool,
+    /// Whether another transaction wrote the same.
+    is_repeated: bool,
+}
+
+/// A transaction that was not passed on yet.
+#[derive(Debug)]
+struct Waiting {
+    arrived: u64,
+    record: Record,
+    /// Reads of what others wrote: places among the operations.
+    external: Vec<u32>,
+    /// Those of them that are no longer waited for, each with whether its writer is there: then it is in a cycle with it.
+    given_up: Vec<(u32, bool)>,
+    wrong: Option<Pattern>,
+}
+
+/// What is known of a session.
+#[derive(Debug, Default)]
+struct Session {
+    queue: VecDeque<Waiting>,
+    last: Option<Arc<Delivered>>,
+}
+
+/// A version in the order of arrival.
+#[derive(Debug)]
+struct Remembered {
+    version: Version,
+    arrived: u64,
+    /// Number of transactions that had been delivered when it arrived.
+    delivered: Seq,
+}
+
+/// Why a transaction waits.
+#[derive(Clone, Debug)]
+pub struct WaitingFor {
+    /// The line on which it ended.
+    pub line: u32,
+    /// Its session, a place among the names.
+    pub session: u32,
+    /// The key, a place among the names.
+    pub key: u32,
+    /// The value that it read.
+    pub value: Atom,
+    /// Whether a transaction that wrote the value is there, and waits itself.
+    pub writer_waits: bool,
+}
+
+/// What the reads of a transaction are known to be.
+#[derive(Debug, Default)]
+struct Sources {
+    reads: Vec<Read>,
+    /// (key, arrival of the writer; 0 for the initial version), as far as known.
+    writers: Vec<(u32, u64)>,
+    wrong: Option<Pattern>,
+    /// Reads that are left out.
+    undecided: u64,
+    /// The first read that has to wait, and for what.
+    blocked: Option<(u32, Version)>,
+    /// By list that was read: the place of the read, and the writers of its elements.
+    lists: Vec<(u32, Vec<Seq>)>,
+}
+
+/// Passes transactions on.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    sessions: Vec<Session>,
+    written: FxHashMap<Version, Origin>,
+    /// The versions in `written`, mostly in the order of their arrival.
+    remembered: VecDeque<Remembered>,
+    /// How many versions are remembered at least.
+    memory: usize,
+    was_dropped: bool,
+    /// By arrival: transactions of unknown outcome that nothing has read from yet.
+    unknown: FxHashMap<u64, Waiting>,
+    /// Keys whose initial version was read, and those to which its value was written.
+    initial_read: FxHashSet<u32>,
+    initial_written: FxHashSet<u32>,
+    waiters: FxHashMap<Version, Vec<u32>>,
+    lists: FxHashMap<u32, List>,
+    recent: FxHashMap<Seq, Weak<Delivered>>,
+    arrived: u64,
+    delivered: Seq,
+    undecided: u64,
+    is_timed: bool,
+    ended: Option<String>,
+}
+
+impl Delivery {
+    /// Remembers the writers of at least this many versions.
+    pub(super) fn new(memory: usize) -> Delivery {
+        Delivery {
+            sessions: Vec::new(),
+            written: FxHashMap::default(),
+            remembered: VecDeque::new(),
+            memory,
+            was_dropped: false,
+            unknown: FxHashMap::default(),
+            initial_read: FxHashSet::default(),
+            initial_written: FxHashSet::default(),
+            waiters: FxHashMap::default(),
+            lists: FxHashMap::default(),
+            recent: FxHashMap::default(),
+            arrived: 0,
+            delivered: 0,
+            undecided: 0,
+            is_timed: false,
+            ended: None,
+        }
+    }
+
+    /// Number of transactions that arrived.
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Number of transactions passed on.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Number of reads left out at every level.
+    pub(super) fn undecided(&self) -> u64 {
+        self.undecided
+    }
+
+    /// Whether a delivered transaction has times.
+    pub(super) fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Why following ended, if it did.
+    pub(super) fn ended(&self) -> Option<&str> {
+        self.ended.as_deref()
+    }
+
+    /// Number of sessions.
+    pub(super) fn n_sessions(&self) -> usize {
+        self.sessions.iter().filter(|session| session.last.is_some() || !session.queue.is_empty()).count()
+    }
+
+    /// The arrivals of the transactions that wait, ascending.
+    pub(super) fn waiting(&self) -> Vec<u64> {
+        let mut waiting: Vec<u64> = self.sessions.iter().flat_map(|s| s.queue.iter().map(|w| w.arrived)).collect();
+        waiting.sort_unstable();
+        waiting
+    }
+
+    /// Number of transactions that wait. O(sessions).
+    pub(super) fn n_waiting(&self) -> usize {
+        self.sessions.iter().map(|session| session.queue.len()).sum()
+    }
+
+    /// The arrival of the oldest that waits. O(sessions).
+    pub(super) fn oldest_waiting(&self) -> Option<u64> {
+        self.sessions.iter().filter_map(|session| Some(session.queue.front()?.arrived)).min()
+    }
+
+    /// Why the oldest one waits.
+    pub(super) fn why(&self) -> Option<WaitingFor> {
+        let fronts = self.sessions.iter().filter_map(|session| session.queue.front());
+        let oldest = fronts.min_by_key(|waiting| waiting.arrived)?;
+        let (_, version) = self.sources(oldest).blocked?;
+        Some(WaitingFor {
+            line: oldest.record.line,
+            session: oldest.record.session,
+            writer_waits: self.written.contains_key(&version),
+            key: version.0,
+            value: version.1,
+        })
+    }
+
+    /// The oldest transaction that a read may name.
+    pub(super) fn first_named(&self) -> Seq {
+        self.remembered.front().map_or(self.delivered, |first| first.delivered) + 1
+    }
+
+    /// By session: the position of the last transaction that everything to come of these many sessions, and of no
+    /// other, has seen. None if some session has not shown itself.
+    pub(super) fn passed(&self, n_sessions: u32) -> Option<Vec<u32>> {
+        let lasts: Vec<&Arc<Delivered>> = self.sessions.iter().filter_map(|session| session.last.as_ref()).collect();
+        if lasts.len() < n_sessions as usize {
+            return None;
+        }
+        let seen = |s: usize| lasts.iter().map(|last| last.seen.get(s).copied().unwrap_or(0)).min().unwrap_or(0);
+        Some((0..self.sessions.len()).map(seen).collect())
+    }
+
+    /// Takes the next transaction of the file; what can be passed on is added to `out`.
+    pub(super) fn take(&mut self, record: Record, out: &mut Vec<Arc<Delivered>>) {
+        self.arrived += 1;
+        if let Some(why) = record.foreign {
+            return self.end(format!("line {}: {why}, which cannot be followed", record.line));
+        }
+        let waiting = Waiting::new(self.arrived, record);
+        let mut wake = self.register(&waiting);
+        self.forget_versions();
+        let session = waiting.record.session as usize;
+        match waiting.record.outcome {
+            Outcome::Aborted => {}
+            Outcome::Unknown => drop(self.unknown.insert(waiting.arrived, waiting)),
+            Outcome::Committed => {
+                self.sessions.resize_with(self.sessions.len().max(session + 1), Session::default);
+                self.sessions[session].queue.push_back(waiting);
+                wake.push(session as u32);
+            }
+        }
+        self.pump(wake, out);
+    }
+
+    /// Ends following, for this reason.
+    pub(super) fn end(&mut self, why: String) {
+        self.ended.get_or_insert(why);
+    }
+
+    /// Passes on what can be, beginning with these sessions.
+    fn pump(&mut self, mut wake: Vec<u32>, out: &mut Vec<Arc<Delivered>>) {
+        while let Some(session) = wake.pop() {
+            while let Some(waiting) = self.sessions.get(session as usize).and_then(|s| s.queue.front()) {
+                let sources = self.sources(waiting);
+                if let Some((_, version)) = sources.blocked {
+                    let waiters = self.waiters.entry(version.clone()).or_default();
+                    if !waiters.contains(&session) {
+                        waiters.push(session);
+                    }
+                    // What is promoted may be the next of the same session.
+                    if let Some(promoted) = self.promote(&version) {
+                        wake.extend([session, promoted]);
+                    }
+                    break;
+                }
+                let Some(waiting) = self.sessions[session as usize].queue.pop_front() else { break };
+                let delivered = self.deliver(waiting, sources);
+                for action in delivered.record.operations.iter().filter(|a| a.kind == OperationKind::Write) {
+                    wake.extend(self.waiters.remove(&(action.key, action.value.clone())).unwrap_or_default());
+                }
+                out.push(delivered);
+            }
+        }
+    }
+
+    /// A committed transaction read from one of unknown outcome: it must have committed. Its session, if that is news.
+    fn promote(&mut self, version: &Version) -> Option<u32> {
+        let arrived = self.written.get(version)?.arrived;
+        let mut waiting = self.unknown.remove(&arrived)?;
+        let line = waiting.record.line;
+        waiting.record.outcome = Outcome::Committed;
+        // It may have committed at any time after it began.
+        waiting.record.interval.iter_mut().for_each(|interval| interval.end = i64::MAX);
+        for action in waiting.record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
+            if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
+                && origin.arrived == arrived
+            {
+                origin.outcome = Outcome::Committed;
+            }
+        }
+        let session = waiting.record.session;
+        self.sessions.resize_with(self.sessions.len().max(session as usize + 1), Session::default);
+        let Session { queue, last } = &mut self.sessions[session as usize];
+        if last.as_ref().is_some_and(|last| last.arrived > arrived) {
+            self.end(format!(
+                "line {line}: this transaction of unknown outcome was read after its session had gone on"
+            ));
+            return None;
+        }
+        let place = queue.partition_point(|other| other.arrived < arrived);
+        queue.insert(place, waiting);
+        Some(session)
+    }
+
+    /// Passes a transaction on.
+    fn deliver(&mut self, waiting: Waiting, sources: Sources) -> Arc<Delivered> {
+        let Waiting { arrived, record, external, .. } = waiting;
+        self.delivered += 1;
+        self.undecided += sources.undecided;
+        self.is_timed |= record.interval.is_some();
+        let seq = self.delivered;
+        for &place in &external {
+            let action = &record.operations[place as usize];
+            if action.value == Atom::Initial && action.list.is_none() {
+                self.initial_read.insert(action.key);
+            }
+            for element in action.list.iter().flat_map(|list| list.iter()).chain([&action.value]) {
+                if let Some(origin) = self.written.get_mut(&(action.key, element.clone())) {
+                    origin.was_read = true;
+                }
+            }
+        }
+        let mut writes: Vec<u32> = Vec::new();
+        for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
+            if !writes.contains(&action.key) {
+                writes.push(action.key);
+            }
+            if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
+                && origin.arrived == arrived
+            {
+                origin.seq = seq;
+            }
+        }
+        let appended = self.appended(&record, seq, &sources.lists);
+        let session = record.session;
+        let before = self.sessions[session as usize].last.clone();
+        let position = before.as_ref().map_or(1, |before| before.position + 1);
+        let delivered = Arc::new(Delivered {
+            seq,
+            session,
+            position,
+            arrived,
+            seen: self.seen(session, position, before.as_deref(), &sources.reads),
+            is_cut: has_two_writers(&sources.writers),
+            reads: sources.reads,
+            writes,
+            appended,
+            before: before.as_ref().map(|before| before.seq),
+            wrong: sources.wrong,
+            record,
+        });
+        self.sessions[session as usize].last = Some(Arc::clone(&delivered));
+        self.recent.insert(seq, Arc::downgrade(&delivered));
+        if self.recent.len() > 64 && self.recent.len().is_power_of_two() {
+            self.recent.retain(|_, t| t.strong_count() > 0);
+        }
+        delivered
+    }
+
+    /// What a transaction shows of the order of appends.
+    fn appended(&mut self, record: &Record, seq: Seq, read: &[(u32, Vec<Seq>)]) -> Vec<(Seq, Seq)> {
+        let mut pairs = Vec::new();
+        for (place, writers) in read {
+            let Action { key, list, .. } = &record.operations[*place as usize];
+            let outside = list.as_deref().and_then(|list| lists::from_outside(record, *place as usize, list));
+            self.lists.entry(*key).or_default().read(outside.unwrap_or_default(), writers, &mut pairs);
+        }
+        let mut keys: Vec<u32> = Vec::new();
+        for action in record.operations.iter().filter(|o| o.kind == OperationKind::Write && o.list.is_some()) {
+            if !keys.contains(&action.key) {
+                keys.push(action.key);
+                let list = self.lists.entry(action.key).or_default();
+                list.forget(|t| self.recent.get(&t).is_some_and(|t| t.strong_count() > 0));
+                list.append(seq, &mut pairs);
+            }
+        }
+        pairs
+    }
+
+    /// By session: the last position that a transaction follows.
+    fn seen(&self, session: u32, position: u32, before: Option<&Delivered>, reads: &[Read]) -> Box<[u32]> {
+        let mut seen = before.map(|before| before.seen.to_vec()).unwrap_or_default();
+        for read in reads {
+            let Some(writer) = self.recent.get(&read.writer).and_then(Weak::upgrade) else { continue };
+            seen.resize(seen.len().max(writer.seen.len()), 0);
+            seen.iter_mut().zip(&writer.seen).for_each(|(mine, other)| *mine = (*mine).max(*other));
+        }
+        seen.resize(seen.len().max(session as usize + 1), 0);
+        seen[session as usize] = position;
+        seen.into()
+    }
+}
+
+/// Whether two reads of a key have different writers.
+fn has_two_writers(writers: &[(u32, u64)]) -> bool {
+    writers.iter().enumerate().any(|(n, (key, writer))| {
+        let earlier = writers[..n].iter().rev().find(|(other, _)| other == key);
+        earlier.is_some_and(|(_, other)| other != writer)
+    })
+}

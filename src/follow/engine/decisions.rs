@@ -1,0 +1,301 @@
+//! Pairs of writers that nothing orders: the decisions on them, and the search where they contradict each other.
+
+use super::{BASE, Engine, Failure, Kind, Versions};
+use crate::follow::order::{Cycle, Node, Owner, Seq};
+use std::collections::BTreeSet;
+
+/// Decisions tried for one transaction before the search is given up.
+const MOST_TRIED: u64 = 100_000;
+
+/// Decisions that rest on each other in one search: its depth.
+const DEEPEST: usize = 2_000;
+
+/// Two versions of a key that the order gets wrong: `reader` read `older`, but the order has `newer` between them. Or
+/// two writers of a key that overlap, without a reader.
+#[derive(Clone, Copy, Debug)]
+struct Wrong {
+    key: u32,
+    older: Seq,
+    newer: Seq,
+    reader: Option<Seq>,
+}
+
+impl Engine {
+    /// Adds an edge that holds in every order, or, owned by a read, as long as that read is kept. What contradicts it
+    /// gives way: decisions first, then reads of what was settled by age.
+    pub(super) fn force(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Failure> {
+        loop {
+            let Err(cycle) = self.add(from, to, owner) else { return Ok(()) };
+            let mut loose = loose(&cycle);
+            loose.sort_unstable_by_key(|owner| matches!(owner, Owner::Read(..)));
+            match (loose.first(), owner) {
+                (Some(&Owner::Read(reader, key)), _) if !matches!(owner, Owner::Read(r, k) if (r, k) == (reader, key)) =>
+                {
+                    self.give_up(reader, key);
+                }
+                (Some(&pair @ Owner::Pair(..)), _) => self.take_back(pair),
+                (_, Owner::Read(reader, key)) => {
+                    self.give_up(reader, key);
+                    return Ok(());
+                }
+                _ => return Err(Failure::Contradiction),
+            }
+        }
+    }
+
+    /// Adds an edge; what moves has to be looked at again.
+    fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
+        let added = self.order.add(from, to, owner);
+        let moved = std::mem::take(&mut self.order.moved);
+        moved.iter().for_each(|&t| self.widen_for(t));
+        self.dirty.extend(moved);
+        added
+    }
+
+    /// Leaves out a read of what was settled by age.
+    fn give_up(&mut self, reader: Seq, key: u32) {
+        self.undecided += 1;
+        self.order.take_back(Owner::Read(reader, key));
+        self.leave_out(reader, key);
+    }
+
+    /// Takes back a decision.
+    pub(super) fn take_back(&mut self, owner: Owner) {
+        self.order.take_back(owner);
+        if let Owner::Pair(a, b) = owner {
+            self.decided.remove(&(a, b));
+            self.dirty.extend([a, b]);
+        }
+    }
+
+    /// A new reader of `writer` follows the decision on the pair, or ends it.
+    pub(super) fn follow_decision(&mut self, start: Node, writer: Seq, other: Seq) {
+        let pair = Owner::pair(writer, other);
+        if self.decided.get(&(writer.min(other), writer.max(other))) == Some(&(writer, other))
+            && self.add(start, self.residents[&other].commit, pair).is_err()
+        {
+            self.take_back(pair);
+        }
+    }
+
+    /// Makes decisions until the order gets nothing wrong.
+    pub(super) fn solve(&mut self) -> Result<(), Failure> {
+        while let Some(wrong) = self.next_wrong() {
+            let Wrong { key, older, newer, reader } = wrong;
+            if let (BASE, Some(reader)) = (older, reader) {
+                self.base_before(reader, key, newer)?;
+                continue;
+            }
+            if self.is_known(older, newer) {
+                self.force_pair(older, newer)?;
+                continue;
+            }
+            if self.is_known(newer, older) {
+                self.force_pair(newer, older)?;
+                continue;
+            }
+            let mut blamed = BTreeSet::new();
+            if !self.decide(older, newer, &mut blamed) && !self.decide(newer, older, &mut blamed) {
+                self.reconsider(wrong, blamed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Neither order of a pair fits: takes back the decisions to blame and searches among them, as long as that blames
+    /// further ones.
+    fn reconsider(&mut self, wrong: Wrong, blamed: BTreeSet<Owner>) -> Result<(), Failure> {
+        let is_decision = |owner: &Owner| matches!(owner, Owner::Pair(..));
+        if blamed.is_empty() {
+            return Err(Failure::Contradiction);
+        }
+        let mut open: BTreeSet<Owner> = blamed.into_iter().filter(is_decision).collect();
+        loop {
+            open.iter().for_each(|&owner| self.take_back(owner));
+            self.dirty.extend([wrong.older, wrong.newer]);
+            self.dirty.extend(wrong.reader);
+            let (mut blamed, mut mine) = (BTreeSet::new(), BTreeSet::new());
+            if self.search(&mut blamed, &mut mine, 0)? {
+                return Ok(());
+            }
+            let before = open.len();
+            open.extend(blamed.iter().copied().filter(is_decision));
+            if open.len() == before {
+                let read = blamed.iter().find_map(|owner| match *owner {
+                    Owner::Read(reader, key) => Some((reader, key)),
+                    _ => None,
+                });
+                let (reader, key) = read.ok_or(Failure::Contradiction)?;
+                self.give_up(reader, key);
+            }
+        }
+    }
+
+    /// Decides everything that is wrong, with a return to earlier decisions of this search (`mine`). Whether that is
+    /// possible; `blamed` are the other decisions and reads that prevent it.
+    fn search(
+        &mut self,
+        blamed: &mut BTreeSet<Owner>,
+        mine: &mut BTreeSet<Owner>,
+        depth: usize,
+    ) -> Result<bool, Failure> {
+        let Some(Wrong { key, older, newer, reader }) = self.next_wrong() else { return Ok(true) };
+        self.searched += 1;
+        if self.searched > MOST_TRIED || depth > DEEPEST {
+            return Err(Failure::TooLong);
+        }
+        if let (BASE, Some(reader)) = (older, reader) {
+            let owner = self.base_owner(reader, key);
+            let added = self.add(self.residents[&reader].start, self.residents[&newer].commit, owner);
+            let Err(cycle) = added else { return self.search(blamed, mine, depth + 1) };
+            blamed.extend(loose(&cycle).into_iter().filter(|owner| !mine.contains(owner)));
+            if owner != Owner::Forced {
+                blamed.insert(owner);
+            }
+            return Ok(false);
+        }
+        let pair = Owner::pair(older, newer);
+        for (a, b) in [(older, newer), (newer, older)] {
+            if self.is_known(b, a) {
+                continue;
+            }
+            let mut against = BTreeSet::new();
+            if self.decide(a, b, &mut against) {
+                mine.insert(pair);
+                if self.search(blamed, mine, depth + 1)? {
+                    return Ok(true);
+                }
+                mine.remove(&pair);
+                self.take_back(pair);
+            }
+            blamed.extend(against.into_iter().filter(|owner| !mine.contains(owner)));
+        }
+        Ok(false)
+    }
+
+    /// Decides that `a` is older than `b`, unless something is against it: what, is added to `blamed`.
+    fn decide(&mut self, a: Seq, b: Seq, blamed: &mut BTreeSet<Owner>) -> bool {
+        let pair = Owner::pair(a, b);
+        let edges = self.edges_of_pair(a, b);
+        self.decided.insert((a.min(b), a.max(b)), (a, b));
+        for (from, to) in edges {
+            if let Err(cycle) = self.add(from, to, pair) {
+                blamed.extend(loose(&cycle));
+                blamed.remove(&pair);
+                self.take_back(pair);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The next thing that the order gets wrong, among what changed.
+    fn next_wrong(&mut self) -> Option<Wrong> {
+        while let Some(&t) = self.dirty.first() {
+            if self.residents.contains_key(&t) {
+                let wrong = self.wrong_read(t).or_else(|| self.wrong_version(t));
+                if wrong.is_some() {
+                    return wrong;
+                }
+            }
+            self.dirty.remove(&t);
+        }
+        None
+    }
+
+    /// A read of `t` that another version comes before.
+    fn wrong_read(&mut self, t: Seq) -> Option<Wrong> {
+        let resident = &self.residents[&t];
+        let end = self.order.position(resident.start);
+        let mut steps = 0;
+        let wrong = resident.reads.iter().find_map(|&(key, older)| {
+            if older != BASE && !self.is_after(older, self.bounds.get(&key).map_or(0, |bounds| bounds.0)) {
+                return None;
+            }
+            let others = self.versions.get(&key).map(Versions::all).into_iter().flatten();
+            let newer = others.inspect(|_| steps += 1).find(|&&other| {
+                let place = self.order.position(self.residents[&other].commit);
+                other != t && other != older && self.is_after(older, place) && place < end
+            })?;
+            Some(Wrong { key, older, newer: *newer, reader: Some(t) })
+        });
+        self.order.steps += steps;
+        wrong
+    }
+
+    /// Whether the version of a writer comes before a place in the order.
+    fn is_after(&self, writer: Seq, place: u64) -> bool {
+        writer == BASE || self.order.position(self.residents[&writer].commit) < place
+    }
+
+    /// A version of `t` that comes between another and its reader, that another comes between, or that overlaps one.
+    fn wrong_version(&self, t: Seq) -> Option<Wrong> {
+        let resident = &self.residents[&t];
+        let place = self.order.position(resident.commit);
+        let start = self.order.position(resident.start);
+        for &key in &resident.t.writes {
+            let versions = self.versions.get(&key).map(Versions::all).unwrap_or_default();
+            let (last_commit, last_start) = self.bounds.get(&key).copied().unwrap_or_default();
+            // Nothing of the key is behind it: it is the last version, and no one reads it.
+            let is_last = last_start <= place && last_commit <= place && !self.readers.contains_key(&(key, t));
+            if is_last && (self.kind != Kind::Snapshot || self.is_alone_since(versions, t, start)) {
+                continue;
+            }
+            for other in std::iter::once(BASE).chain(versions.iter().copied()) {
+                let readers = self.readers.get(&(key, other)).map(Vec::as_slice).unwrap_or_default();
+                for &reader in readers {
+                    let end = self.order.position(self.residents[&reader].start);
+                    if other != t && reader != t && self.is_after(other, place) && place < end {
+                        return Some(Wrong { key, older: other, newer: t, reader: Some(reader) });
+                    }
+                    if other == t
+                        && let Some(newer) = self.between(versions, t, reader, end)
+                    {
+                        return Some(Wrong { key, older: t, newer, reader: Some(reader) });
+                    }
+                }
+                if self.kind == Kind::Snapshot
+                    && other != BASE
+                    && other != t
+                    && let Some((older, newer)) = self.overlap(other, t)
+                {
+                    return Some(Wrong { key, older, newer, reader: None });
+                }
+            }
+        }
+        None
+    }
+
+    /// A version other than that of `t` between it and a reader of it, which begins at `end`.
+    fn between(&self, versions: &[Seq], t: Seq, reader: Seq, end: u64) -> Option<Seq> {
+        versions.iter().copied().find(|&other| {
+            let place = self.order.position(self.residents[&other].commit);
+            other != t && other != reader && self.is_after(t, place) && place < end
+        })
+    }
+
+    /// Whether no other writer of a key commits behind a position.
+    fn is_alone_since(&self, versions: &[Seq], t: Seq, start: u64) -> bool {
+        let others = versions.iter().filter(|&&other| other != t);
+        others.map(|other| self.order.position(self.residents[other].commit)).all(|commit| commit < start)
+    }
+
+    /// Two writers that overlap, the one that commits first in front.
+    fn overlap(&self, a: Seq, b: Seq) -> Option<(Seq, Seq)> {
+        let contains = |outer: Seq, inner: Seq| {
+            let (outer, inner) = (&self.residents[&outer], &self.residents[&inner]);
+            let place = self.order.position(inner.commit);
+            self.order.position(outer.start) < place && place < self.order.position(outer.commit)
+        };
+        [(a, b), (b, a)].into_iter().find(|&(first, second)| contains(second, first))
+    }
+}
+
+/// What may give way so that a cycle is none: the owners of its edges that are not forced.
+fn loose(cycle: &Cycle) -> Vec<Owner> {
+    let edges = cycle.iter().filter(|owners| !owners.contains(&Owner::Forced));
+    let mut loose: Vec<Owner> = edges.flatten().copied().collect();
+    loose.sort_unstable();
+    loose.dedup();
+    loose
+}

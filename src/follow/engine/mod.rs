@@ -1,0 +1,342 @@
+//! The engine of one level: an order of all transactions that it remembers, kept valid from one to the next.
+//!
+//! A transaction is entered when everything that it read from has been. Then its causes are final: nothing that comes
+//! later is seen by it. What its reads force between writers of a key is added to the order at once. Where nothing forces
+//! two writers, the order decides, and only where it would get a read wrong is a decision on the pair written down
+//! (`decisions`); it is taken back when something forced contradicts it. The order is thus always one that satisfies the
+//! level, or there is none.
+//!
+//! A beginning of the order may be settled (`seal`): its transactions are replaced by the state that they left. By the
+//! conditions there no later verdict changes. A beginning settled by age alone may be contradicted later: the read that
+//! does so is left out and counted.
+
+mod decisions;
+mod enter;
+mod seal;
+mod times;
+mod versions;
+
+pub(super) use seal::Surroundings;
+
+use super::delivered::Delivered;
+use super::order::{Node, Order, Owner, Seq};
+use super::replay::Event;
+use crate::checkers::Level;
+use rustc_hash::{FxHashMap, FxHashSet};
+use seal::{Forgotten, Settled};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use times::Moments;
+use versions::Versions;
+
+/// In place of a writer: the settled version of the key, at first the initial one.
+pub(super) const BASE: Seq = 0;
+
+/// What a level looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    ReadCommitted,
+    ReadAtomic,
+    Causal,
+    Prefix,
+    Snapshot,
+    Serial,
+    StrictSerial,
+}
+
+impl Kind {
+    /// Whether a read only orders writers that its transaction has seen.
+    fn is_weak(self) -> bool {
+        matches!(self, Kind::ReadCommitted | Kind::ReadAtomic | Kind::Causal)
+    }
+
+    /// Whether transactions read at one moment and write at another.
+    fn has_two_events(self) -> bool {
+        matches!(self, Kind::Prefix | Kind::Snapshot)
+    }
+}
+
+/// Why an engine ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// No order satisfies the level.
+    Violated {
+        /// The transaction with whose entrance that became so.
+        at: Seq,
+        /// Whether the evidence is among what is remembered.
+        is_at_hand: bool,
+    },
+    /// The search for an order took too long.
+    Exhausted {
+        /// The transaction with whose entrance it began.
+        at: Seq,
+    },
+}
+
+/// Why a step could not be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Failure {
+    Contradiction,
+    /// A read of a version that everything to come is known to have passed.
+    Passed,
+    TooLong,
+}
+
+/// A transaction that is remembered.
+#[derive(Debug)]
+struct Resident {
+    t: Arc<Delivered>,
+    /// (key, writer): what it read and what counts.
+    reads: Vec<(u32, Seq)>,
+    start: Node,
+    commit: Node,
+}
+
+/// The engine of one level.
+#[derive(Debug)]
+pub(super) struct Engine {
+    level: Level,
+    kind: Kind,
+    order: Order,
+    residents: FxHashMap<Seq, Resident>,
+    /// By key: the remembered writers.
+    versions: FxHashMap<u32, Versions>,
+    /// By key and writer: who read it.
+    readers: FxHashMap<(u32, Seq), Vec<Seq>>,
+    /// Pairs of writers whose order is forced.
+    known: FxHashSet<(Seq, Seq)>,
+    /// By writer: its pairs among those.
+    partners: FxHashMap<Seq, Vec<(Seq, Seq)>>,
+    /// By pair, the earlier number first: the order decided.
+    decided: FxHashMap<(Seq, Seq), (Seq, Seq)>,
+    /// Transactions whose reads and versions may be wrong in the order.
+    dirty: BTreeSet<Seq>,
+    settled: FxHashMap<u32, Settled>,
+    moments: Moments,
+    /// Whether any key holds lists: these show the order of writers late.
+    has_lists: bool,
+    /// By key: no remembered writer commits behind the first of these positions, and no reader begins behind the second.
+    bounds: FxHashMap<u32, (u64, u64)>,
+    forgotten: Forgotten,
+    undecided: u64,
+    stop: Option<Stop>,
+    /// What was settled, in the order, if it is to be kept.
+    log: Option<Vec<Event>>,
+    /// Elementary steps of the current search.
+    searched: u64,
+}
+
+impl Engine {
+    /// The engine of a level, if it can be followed.
+    pub(super) fn new(level: Level) -> Option<Engine> {
+        let kind = match level {
+            Level::ReadCommitted => Kind::ReadCommitted,
+            Level::ReadAtomic => Kind::ReadAtomic,
+            Level::TransactionalCausalConsistency => Kind::Causal,
+            Level::PrefixConsistency => Kind::Prefix,
+            Level::SnapshotIsolation => Kind::Snapshot,
+            Level::Serializability => Kind::Serial,
+            Level::StrictSerializability => Kind::StrictSerial,
+            _ => return None,
+        };
+        Some(Engine {
+            level,
+            kind,
+            order: Order::default(),
+            residents: FxHashMap::default(),
+            versions: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            known: FxHashSet::default(),
+            partners: FxHashMap::default(),
+            decided: FxHashMap::default(),
+            dirty: BTreeSet::new(),
+            settled: FxHashMap::default(),
+            moments: Moments::default(),
+            has_lists: false,
+            bounds: FxHashMap::default(),
+            forgotten: Forgotten::default(),
+            undecided: 0,
+            stop: None,
+            log: None,
+            searched: 0,
+        })
+    }
+
+    /// The level.
+    pub(super) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn stop(&self) -> Option<Stop> {
+        self.stop
+    }
+
+    /// Number of reads left out because they contradict what was settled by age.
+    pub(super) fn undecided(&self) -> u64 {
+        self.undecided
+    }
+
+    /// Number of transactions that are remembered.
+    pub(super) fn n_residents(&self) -> usize {
+        self.residents.len()
+    }
+
+    /// Number of transactions that were settled.
+    pub(super) fn n_settled(&self) -> u64 {
+        self.forgotten.total()
+    }
+
+    /// What is remembered, in the order of delivery, each with the reads that count; [`BASE`] is the settled version.
+    pub(super) fn residents(&self) -> Vec<(&Arc<Delivered>, &[(u32, Seq)])> {
+        let mut all: Vec<_> = self.residents.values().map(|r| (&r.t, r.reads.as_slice())).collect();
+        all.sort_unstable_by_key(|(t, _)| t.seq);
+        all
+    }
+
+    /// Keeps the order of what is settled.
+    pub(super) fn keep_order(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// What was settled since this was asked last.
+    pub(super) fn take_order(&mut self) -> Vec<Event> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The order of what is remembered.
+    pub(super) fn rest_of_order(&self) -> Vec<Event> {
+        self.events(&self.residents.keys().copied().collect::<Vec<_>>())
+    }
+
+    /// The events of remembered transactions, in the order.
+    fn events(&self, transactions: &[Seq]) -> Vec<Event> {
+        let mut events: Vec<(u64, Event)> = Vec::new();
+        for resident in transactions.iter().map(|t| &self.residents[t]) {
+            let (start, commit) = (self.order.position(resident.start), self.order.position(resident.commit));
+            match (start == commit, resident.t.arrived) {
+                (true, t) => events.push((start, Event::Whole(t))),
+                (false, t) => events.extend([(start, Event::Reads(t)), (commit, Event::Writes(t))]),
+            }
+        }
+        events.sort_unstable_by_key(|(position, _)| *position);
+        events.into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// Ends the engine with a violation that needs no order.
+    pub(super) fn violate(&mut self, at: Seq) {
+        self.stop = self.stop.or(Some(Stop::Violated { at, is_at_hand: true }));
+    }
+
+    /// Forgets everything but the verdict.
+    pub(super) fn clear(&mut self) {
+        if let Some(fresh) = Engine::new(self.level) {
+            let total = self.n_settled();
+            *self = Engine { stop: self.stop, undecided: self.undecided, ..fresh };
+            self.forgotten = Forgotten::of(total);
+        }
+    }
+
+    /// Enters the next delivered transaction. O(its operations · remembered writers of their keys), and what the order
+    /// needs.
+    pub(super) fn enter(&mut self, t: &Arc<Delivered>) {
+        if self.stop.is_some() {
+            return;
+        }
+        self.searched = 0;
+        if let Err(failure) = self.insert(t) {
+            self.end(failure, t.seq);
+        }
+    }
+
+    fn end(&mut self, failure: Failure, at: Seq) {
+        self.stop = Some(match failure {
+            Failure::Contradiction => Stop::Violated { at, is_at_hand: true },
+            Failure::Passed => Stop::Violated { at, is_at_hand: false },
+            Failure::TooLong => Stop::Exhausted { at },
+        });
+    }
+
+    /// What a read of the settled version of a key rests on.
+    fn base_owner(&self, reader: Seq, key: u32) -> Owner {
+        match self.settled.get(&key) {
+            Some(settled) if settled.is_by_age() => Owner::Read(reader, key),
+            _ => Owner::Forced,
+        }
+    }
+
+    /// Leaves out a read of the settled version of a key.
+    fn leave_out(&mut self, reader: Seq, key: u32) {
+        if let Some(resident) = self.residents.get_mut(&reader) {
+            resident.reads.retain(|read| *read != (key, BASE));
+        }
+        if let Some(readers) = self.readers.get_mut(&(key, BASE)) {
+            readers.retain(|other| *other != reader);
+        }
+    }
+
+    /// Notes where a writer of a key commits and where a reader begins.
+    fn widen(&mut self, key: u32, commit: u64, start: u64) {
+        let bounds = self.bounds.entry(key).or_default();
+        *bounds = (bounds.0.max(commit), bounds.1.max(start));
+    }
+
+    /// Notes where the events of a transaction are that moved.
+    fn widen_for(&mut self, t: Seq) {
+        let Some(Resident { t, reads, start, commit }) = self.residents.get(&t) else { return };
+        let (start, commit) = (self.order.position(*start), self.order.position(*commit));
+        for &key in &t.writes {
+            let bounds = self.bounds.entry(key).or_default();
+            bounds.0 = bounds.0.max(commit);
+        }
+        for &(key, _) in reads {
+            let bounds = self.bounds.entry(key).or_default();
+            bounds.1 = bounds.1.max(start);
+        }
+    }
+
+    /// Whether `a` is known to be older than `b`.
+    fn is_known(&self, a: Seq, b: Seq) -> bool {
+        let (older, newer) = (&self.residents[&a].t, &self.residents[&b].t);
+        self.known.contains(&(a, b))
+            || older.is_seen_by(newer)
+            || (self.kind == Kind::StrictSerial && times::is_before(older, newer))
+    }
+
+    /// The versions that `a` wrote of common keys are older than those of `b`, in every order.
+    fn precede(&mut self, a: Seq, b: Seq) -> Result<(), Failure> {
+        if !self.known.insert((a, b)) {
+            return Ok(());
+        }
+        self.partners.entry(a).or_default().push((a, b));
+        self.partners.entry(b).or_default().push((a, b));
+        if self.decided.get(&(a.min(b), a.max(b))) == Some(&(b, a)) {
+            self.take_back(Owner::pair(a, b));
+        }
+        self.force_pair(a, b)
+    }
+
+    /// Adds what follows from `a` being older than `b`, in every order.
+    fn force_pair(&mut self, a: Seq, b: Seq) -> Result<(), Failure> {
+        for (from, to) in self.edges_of_pair(a, b) {
+            self.force(from, to, Owner::Forced)?;
+        }
+        Ok(())
+    }
+
+    /// The edges that `a` being older than `b` means.
+    fn edges_of_pair(&self, a: Seq, b: Seq) -> Vec<(Node, Node)> {
+        let (older, newer) = (&self.residents[&a], &self.residents[&b]);
+        // Under snapshot isolation writers of a key do not overlap.
+        let begin = if self.kind == Kind::Snapshot { newer.start } else { newer.commit };
+        let mut edges = vec![(older.commit, begin)];
+        if self.kind.is_weak() {
+            return edges;
+        }
+        for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {
+            let readers = self.readers.get(&(*key, a)).into_iter().flatten().filter(|reader| **reader != b);
+            edges.extend(readers.map(|reader| (self.residents[reader].start, newer.commit)));
+        }
+        edges
+    }
+}

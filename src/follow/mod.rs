@@ -1,0 +1,309 @@
+//! Checks a history while it is written.
+//!
+//! ```text
+//! bytes → stream → Record → delivery → Delivered → an engine for each level → answers, findings
+//! ```
+//!
+//! A [`Stream`] cuts a growing file into transactions, read by the readers of `formats`. They are *delivered* when what
+//! they read from has been; until then they wait. After each transaction, the answer at a level is what the checkers say
+//! about the history of all delivered ones. Every level is closed under leaving out transactions and reads, so
+//! *violated* stays so whatever comes; *holds so far* may end with the next transaction.
+//!
+//! The past is settled where that changes no later answer; beyond the horizon it is settled by age. A read that
+//! contradicts what was settled by age is left out and counted, and then the answer is never more than *undecided*:
+//! horizon or not, *violated* and *holds* are proved.
+
+mod delivered;
+mod delivery;
+mod engine;
+mod example;
+mod lists;
+mod order;
+mod record;
+mod replay;
+mod stream;
+
+pub use delivery::WaitingFor;
+pub use example::Finding;
+pub use record::{Action, Assembly, Atom, Called, Interned, Names, Record, records};
+pub use replay::{Event, REPLAYED, Replay, event_of, footer, header, level_of};
+pub use stream::Stream;
+
+use crate::checkers::{Level, Pattern};
+use delivered::Delivered;
+use delivery::Delivery;
+use engine::{Engine, Stop, Surroundings};
+use std::sync::Arc;
+
+/// How a stream is followed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The levels, any of [`FOLLOWED`].
+    pub levels: Vec<Level>,
+    /// The age, in transactions, at which the past is settled whether or not that loses something. None: never.
+    pub horizon: Option<u64>,
+    /// If it is known how many sessions there are: they are all, and none ends.
+    pub sessions: Option<u32>,
+    /// How many transactions are delivered between two attempts to settle the past.
+    pub period: u64,
+    /// For how many versions it is remembered who wrote them.
+    pub memory: usize,
+}
+
+/// The levels that can be followed, weakest first. The last one counts the times that are recorded.
+pub const FOLLOWED: [Level; 8] = [
+    Level::CutIsolation,
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::TransactionalCausalConsistency,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+    Level::StrictSerializability,
+];
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { levels: FOLLOWED.to_vec(), horizon: Some(10_000), sessions: None, period: 200, memory: 1 << 20 }
+    }
+}
+
+/// The answer at a level so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// All delivered transactions satisfy it.
+    Holds,
+    /// No continuation can satisfy it.
+    Violated,
+    /// The delivered transactions satisfy it except for this many reads, which are older than what is remembered.
+    ExceptFor(u64),
+    /// It is not known, for this reason.
+    Unknown(String),
+}
+
+impl Answer {
+    /// One word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Answer::Holds => "holds",
+            Answer::Violated => "violated",
+            Answer::ExceptFor(_) | Answer::Unknown(_) => "undecided",
+        }
+    }
+}
+
+/// Where a follower is.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Transactions that arrived.
+    pub arrived: u64,
+    /// Transactions delivered.
+    pub delivered: u64,
+    /// Transactions that wait for what they read from.
+    pub waiting: usize,
+    /// Why the oldest of them waits.
+    pub why: Option<WaitingFor>,
+    /// The most transactions that the engine of a level remembers.
+    pub remembered: usize,
+    /// The most transactions that the engine of a level has settled.
+    pub settled: u64,
+    /// The answers, weakest level first.
+    pub answers: Vec<(Level, Answer)>,
+}
+
+/// Follows a history.
+#[derive(Debug)]
+pub struct Follower {
+    options: Options,
+    delivery: Delivery,
+    engines: Vec<Engine>,
+    /// With whom cut isolation was violated.
+    cut: Option<Arc<Delivered>>,
+    since_seal: u64,
+    fresh: Vec<Finding>,
+}
+
+impl Follower {
+    /// Begins. Levels that cannot be followed are left out.
+    pub fn new(mut options: Options) -> Follower {
+        options.levels.retain(|level| FOLLOWED.contains(level));
+        options.levels.sort_unstable();
+        options.levels.dedup();
+        let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
+        let delivery = Delivery::new(options.memory);
+        Follower { options, delivery, engines, cut: None, since_seal: 0, fresh: Vec::new() }
+    }
+
+    /// Takes the next transaction of the stream, in the order in which they ended. `names` are those of its record.
+    pub fn take(&mut self, record: Record, names: &Names) {
+        if self.delivery.ended().is_some() {
+            return;
+        }
+        let mut delivered = Vec::new();
+        self.delivery.take(record, &mut delivered);
+        self.enter(delivered, names);
+        if let Some(horizon) = self.options.horizon
+            && self.delivery.arrived().is_multiple_of(self.options.period)
+        {
+            let mut late = Vec::new();
+            self.delivery.give_up_older(horizon, &mut late);
+            self.enter(late, names);
+        }
+        self.keep_promises();
+    }
+
+    /// The end of the stream: what waits has read what is not there.
+    pub fn finish(&mut self, names: &Names) {
+        if self.delivery.ended().is_none() {
+            let mut delivered = Vec::new();
+            self.delivery.finish(&mut delivered);
+            self.enter(delivered, names);
+        }
+    }
+
+    /// Ends following if there are more sessions than there should be: what was settled relied on their number.
+    fn keep_promises(&mut self) {
+        if let Some(most) = self.options.sessions {
+            let n = self.delivery.n_sessions();
+            if n > most as usize {
+                self.delivery.end(format!("there are more than {most} sessions"));
+            }
+        }
+    }
+
+    fn enter(&mut self, delivered: Vec<Arc<Delivered>>, names: &Names) {
+        for t in delivered {
+            if self.cut.is_none() && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
+                self.cut = Some(Arc::clone(&t));
+                self.fresh.push(example::of_reads(Level::CutIsolation, &t, names));
+            }
+            for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
+                match t.wrong {
+                    Some(_) => engine.violate(t.seq),
+                    None => engine.enter(&t),
+                }
+                Follower::note(engine, &t, &mut self.fresh, names);
+            }
+            self.since_seal += 1;
+            if self.since_seal >= self.options.period {
+                self.since_seal = 0;
+                self.seal(&t, names);
+            }
+        }
+    }
+
+    /// If an engine has just ended: keeps what it found, and forgets the rest.
+    fn note(engine: &mut Engine, t: &Arc<Delivered>, fresh: &mut Vec<Finding>, names: &Names) {
+        if let Some(Stop::Violated { is_at_hand, .. }) = engine.stop() {
+            fresh.push(example::of_engine(engine, t, is_at_hand, names));
+        }
+        if engine.stop().is_some() {
+            engine.clear();
+        }
+    }
+
+    fn seal(&mut self, last: &Arc<Delivered>, names: &Names) {
+        let passed = self.options.sessions.and_then(|n| self.delivery.passed(n));
+        let now = self.delivery.arrived();
+        let around = Surroundings {
+            now,
+            oldest_waiting: self.delivery.oldest_waiting().unwrap_or(now + 1),
+            horizon: self.options.horizon,
+            passed: passed.as_deref(),
+            first_named: self.delivery.first_named(),
+        };
+        for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
+            engine.seal(around);
+            Follower::note(engine, last, &mut self.fresh, names);
+        }
+    }
+
+    /// Keeps the order of this level, one of [`REPLAYED`], for [`take_order`](Self::take_order).
+    pub fn keep_order(&mut self, level: Level) {
+        self.engines.iter_mut().filter(|engine| engine.level() == level).for_each(Engine::keep_order);
+    }
+
+    /// The events that were settled since this was asked last.
+    pub fn take_order(&mut self) -> Vec<Event> {
+        self.engines.iter_mut().flat_map(Engine::take_order).collect()
+    }
+
+    /// At the end: the rest of the order of a level; none if the level is violated or its order was not found.
+    pub fn rest_of_order(&self, level: Level) -> Option<Vec<Event>> {
+        let engine = self.engines.iter().find(|engine| engine.level() == level);
+        engine.filter(|engine| engine.stop().is_none() && self.ended().is_none()).map(Engine::rest_of_order)
+    }
+
+    /// What was found since this was asked last, in the order in which it was decided.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// The arrivals, from 1, of the transactions that wait.
+    pub fn waiting(&self) -> Vec<u64> {
+        self.delivery.waiting()
+    }
+
+    /// Why following ended before the stream did, if it did: the rest of the stream is passed over.
+    pub fn ended(&self) -> Option<&str> {
+        self.delivery.ended()
+    }
+
+    /// The answer at each level, weakest first. A level that holds by a stronger one does so, too.
+    pub fn answers(&self) -> Vec<(Level, Answer)> {
+        // Without times there is no real time to respect; it is only mentioned where nothing else was asked for.
+        let is_asked =
+            |level: &&Level| !level.counts_real_time() || self.delivery.is_timed() || self.options.levels.len() == 1;
+        let levels = || self.options.levels.iter().filter(is_asked);
+        if let Some(why) = self.delivery.ended() {
+            return levels().map(|&level| (level, Answer::Unknown(why.to_owned()))).collect();
+        }
+        let own: Vec<(Level, Answer)> = levels().map(|&level| (level, self.own_answer(level))).collect();
+        let implied = |level: Level, answer: &Answer| {
+            let is = |wanted: &Answer, related: &dyn Fn(Level) -> bool| {
+                own.iter().any(|(other, answer)| answer == wanted && related(*other))
+            };
+            if is(&Answer::Violated, &|weaker| level.implies(weaker)) {
+                return Answer::Violated;
+            }
+            if is(&Answer::Holds, &|stronger| stronger.implies(level)) {
+                return Answer::Holds;
+            }
+            answer.clone()
+        };
+        own.iter().map(|(level, answer)| (*level, implied(*level, answer))).collect()
+    }
+
+    fn own_answer(&self, level: Level) -> Answer {
+        if level.counts_real_time() && !self.delivery.is_timed() {
+            return Answer::Unknown("no times are recorded".to_owned());
+        }
+        let engine = self.engines.iter().find(|engine| engine.level() == level);
+        let (stop, of_engine) = engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
+        let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.cut.is_some());
+        match (stop, of_engine + self.delivery.undecided()) {
+            _ if is_violated => Answer::Violated,
+            (Some(Stop::Exhausted { .. }), _) => Answer::Unknown("the search for an order took too long".to_owned()),
+            (_, 0) => Answer::Holds,
+            (_, n) => Answer::ExceptFor(n),
+        }
+    }
+
+    /// Where it is. O(sessions).
+    pub fn status(&self) -> Status {
+        Status {
+            arrived: self.delivery.arrived(),
+            delivered: self.delivery.delivered(),
+            waiting: self.delivery.n_waiting(),
+            why: self.delivery.why(),
+            remembered: self.engines.iter().map(Engine::n_residents).max().unwrap_or(0),
+            settled: self.engines.iter().map(Engine::n_settled).max().unwrap_or(0),
+            answers: self.answers(),
+        }
+    }
+}
+
+/// The title of a pattern.
+fn title(pattern: Pattern) -> &'static str {
+    pattern.row().title
+}

@@ -1,0 +1,197 @@
+//! An order of events that is kept while edges come and go: Pearce and Kelly's algorithm, in which every edge has owners.
+//!
+//! An edge holds as long as it has an owner: the history itself (*forced*), the decision on a pair of writers, or a read
+//! of a version that was settled by age. An edge that would close a cycle is refused, with the owners of the cycle's other
+//! edges, some of which may then be taken back.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The number of a delivered transaction, from 1 in the order of delivery.
+pub(super) type Seq = u64;
+
+/// An event: a place among the vertices.
+pub(super) type Node = u32;
+
+/// What an edge rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Owner {
+    /// The history: it holds in every order.
+    Forced,
+    /// The decision on two writers, the earlier number first.
+    Pair(Seq, Seq),
+    /// A read of the settled version of a key, which was settled by age.
+    Read(Seq, u32),
+}
+
+impl Owner {
+    /// The decision on these two writers.
+    pub(super) fn pair(a: Seq, b: Seq) -> Owner {
+        Owner::Pair(a.min(b), a.max(b))
+    }
+}
+
+/// For each edge of a cycle other than the one that was to be added: its owners.
+pub(super) type Cycle = Vec<Vec<Owner>>;
+
+#[derive(Debug, Default)]
+struct Vertex {
+    position: u64,
+    of: Seq,
+    next: FxHashMap<Node, Vec<Owner>>,
+    previous: FxHashSet<Node>,
+}
+
+/// The order.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    vertices: Vec<Vertex>,
+    free: Vec<Node>,
+    /// The position of the next event.
+    end: u64,
+    owned: FxHashMap<Owner, Vec<(Node, Node)>>,
+    /// The transactions whose events moved since this was taken last.
+    pub(super) moved: Vec<Seq>,
+    /// Elementary steps so far: visited events and edges.
+    pub(super) steps: u64,
+}
+
+impl Order {
+    /// A new event of a transaction, at the end.
+    pub(super) fn event(&mut self, of: Seq) -> Node {
+        let vertex = Vertex { position: self.end, of, ..Vertex::default() };
+        self.end += 1;
+        match self.free.pop() {
+            Some(node) => {
+                self.vertices[node as usize] = vertex;
+                node
+            }
+            None => {
+                self.vertices.push(vertex);
+                (self.vertices.len() - 1) as Node
+            }
+        }
+    }
+
+    /// Where an event is.
+    pub(super) fn position(&self, node: Node) -> u64 {
+        self.vertices[node as usize].position
+    }
+
+    /// Adds an edge, or an owner to it. Error: the cycle that it would close; then nothing has changed. O(what lies
+    /// between the two events).
+    pub(super) fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
+        self.steps += 1;
+        if from == to {
+            return Err(vec![vec![owner]]);
+        }
+        if !self.vertices[from as usize].next.contains_key(&to) {
+            if self.position(from) > self.position(to) {
+                let behind = self.reachable(from, to)?;
+                let before = self.reaching(from, self.position(to));
+                self.rearrange(before, behind);
+            }
+            self.vertices[to as usize].previous.insert(from);
+        }
+        let owners = self.vertices[from as usize].next.entry(to).or_default();
+        if !owners.contains(&owner) {
+            owners.push(owner);
+            if owner != Owner::Forced {
+                self.owned.entry(owner).or_default().push((from, to));
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be reached from `to` up to the position of `from`; the cycle if that is among it.
+    fn reachable(&mut self, from: Node, to: Node) -> Result<Vec<Node>, Cycle> {
+        let limit = self.position(from);
+        let mut parent: FxHashMap<Node, Node> = FxHashMap::default();
+        let mut found = vec![to];
+        let mut waiting = vec![to];
+        while let Some(at) = waiting.pop() {
+            self.steps += 1;
+            for &next in self.vertices[at as usize].next.keys() {
+                if next == to || parent.contains_key(&next) || self.position(next) > limit {
+                    continue;
+                }
+                parent.insert(next, at);
+                if next == from {
+                    return Err(self.owners_between(to, from, &parent));
+                }
+                found.push(next);
+                waiting.push(next);
+            }
+        }
+        Ok(found)
+    }
+
+    fn owners_between(&self, first: Node, last: Node, parent: &FxHashMap<Node, Node>) -> Cycle {
+        let mut owners = Vec::new();
+        let mut at = last;
+        while at != first {
+            let before = parent[&at];
+            owners.push(self.vertices[before as usize].next[&at].clone());
+            at = before;
+        }
+        owners.reverse();
+        owners
+    }
+
+    /// What reaches `from` and is not before a position.
+    fn reaching(&mut self, from: Node, limit: u64) -> Vec<Node> {
+        let mut seen = FxHashSet::from_iter([from]);
+        let mut found = vec![from];
+        let mut waiting = vec![from];
+        while let Some(at) = waiting.pop() {
+            self.steps += 1;
+            for &previous in &self.vertices[at as usize].previous {
+                if self.position(previous) >= limit && seen.insert(previous) {
+                    found.push(previous);
+                    waiting.push(previous);
+                }
+            }
+        }
+        found
+    }
+
+    /// Puts `before` in front of `behind`, both in their order, on the positions that they have together.
+    fn rearrange(&mut self, mut before: Vec<Node>, mut behind: Vec<Node>) {
+        before.sort_unstable_by_key(|&node| self.position(node));
+        behind.sort_unstable_by_key(|&node| self.position(node));
+        before.append(&mut behind);
+        let mut positions: Vec<u64> = before.iter().map(|&node| self.position(node)).collect();
+        positions.sort_unstable();
+        for (node, position) in before.into_iter().zip(positions) {
+            let vertex = &mut self.vertices[node as usize];
+            if vertex.position != position {
+                vertex.position = position;
+                self.moved.push(vertex.of);
+            }
+        }
+    }
+
+    /// Takes back all edges of an owner, as far as they have no other.
+    pub(super) fn take_back(&mut self, owner: Owner) {
+        for (from, to) in self.owned.remove(&owner).unwrap_or_default() {
+            let next = &mut self.vertices[from as usize].next;
+            let Some(owners) = next.get_mut(&to) else { continue };
+            owners.retain(|other| *other != owner);
+            if owners.is_empty() {
+                next.remove(&to);
+                self.vertices[to as usize].previous.remove(&from);
+            }
+        }
+    }
+
+    /// Removes an event with its edges.
+    pub(super) fn remove(&mut self, node: Node) {
+        let Vertex { next, previous, .. } = std::mem::take(&mut self.vertices[node as usize]);
+        for to in next.keys() {
+            self.vertices[*to as usize].previous.remove(&node);
+        }
+        for from in &previous {
+            self.vertices[*from as usize].next.remove(&node);
+        }
+        self.free.push(node);
+    }
+}

@@ -1,0 +1,379 @@
+//! A growing file → its transactions, one after the other, in the order in which they end.
+//!
+//! Nothing is parsed here: the lines of one transaction are a small history, which the reader of the format reads. So
+//! they mean here what they mean in a whole file.
+//!
+//! | format | a transaction ends | what is kept until then |
+//! |---|---|---|
+//! | `text` | with its line | |
+//! | `elle-edn`, as `collect` writes it | with the operation that completes its invocation | the line of the invocation |
+//! | `plume` | when its session begins another | its lines |
+
+use super::record::{Called, Names, Record, records};
+use crate::control::Control;
+use crate::formats::elle::{self, Glimpse};
+use crate::formats::{self, Format, Input, Likelihood, Place, Problem, ReadError, Request, SNIFFED};
+use crate::history::{History, Interval, Outcome, positional_name};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The formats that can be followed.
+const FORMATS: [&str; 3] = ["text", "elle-edn", "plume"];
+
+/// Lines with their numbers, from 1.
+#[derive(Debug, Default)]
+struct Lines {
+    bytes: Vec<u8>,
+    numbers: Vec<u32>,
+}
+
+impl Lines {
+    fn push(&mut self, number: u32, line: &[u8]) {
+        self.bytes.extend_from_slice(line);
+        self.bytes.push(b'\n');
+        self.numbers.push(number);
+    }
+
+    fn joined(mut self, other: Lines) -> Lines {
+        self.bytes.extend(other.bytes);
+        self.numbers.extend(other.numbers);
+        self
+    }
+
+    /// The number of a line of these in the stream.
+    fn number(&self, line: u32) -> u32 {
+        let place = (line as usize).checked_sub(1);
+        place.and_then(|place| self.numbers.get(place)).copied().unwrap_or(0)
+    }
+}
+
+/// Integers, as ranges.
+#[derive(Debug, Default)]
+struct Ranges(BTreeMap<i64, i64>);
+
+impl Ranges {
+    fn contains(&self, number: i64) -> bool {
+        self.0.range(..=number).next_back().is_some_and(|(_, &end)| number <= end)
+    }
+
+    fn insert(&mut self, number: i64) {
+        if self.contains(number) {
+            return;
+        }
+        let end = number.checked_add(1).and_then(|next| self.0.remove(&next)).unwrap_or(number);
+        match self.0.range_mut(..number).next_back() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = end,
+            _ => drop(self.0.insert(number, end)),
+        }
+    }
+}
+
+/// Cuts a growing file into transactions.
+#[derive(Debug)]
+pub struct Stream {
+    name: String,
+    format: Option<&'static Format>,
+    names: Names,
+    /// By session: number of transactions so far.
+    positions: FxHashMap<u32, usize>,
+    /// The beginning of a line whose end has not been read.
+    rest: Vec<u8>,
+    /// Lines read before the format was recognised.
+    head: Vec<Vec<u8>>,
+    /// Number of whole lines taken.
+    line: u32,
+    began: bool,
+    /// Text: the line that declares the initial value.
+    declaration: Vec<u8>,
+    /// EDN: by process, the invocation that is not completed.
+    invoked: FxHashMap<Option<i64>, Lines>,
+    /// EDN: by process, the line of the last operation that ended a transaction.
+    answered: FxHashMap<Option<i64>, u32>,
+    /// Plume: by session, the transaction that may go on, and its lines.
+    growing: FxHashMap<i64, (i64, Lines)>,
+    /// Plume: the transactions that have ended.
+    over: Ranges,
+}
+
+impl Stream {
+    /// A stream of this name, in this format or in whichever its beginning shows. Error: a format that cannot be
+    /// followed.
+    pub fn new(name: &str, format: Option<&str>) -> Result<Stream, ReadError> {
+        let mut stream = Stream {
+            name: name.to_owned(),
+            format: None,
+            names: Names::default(),
+            positions: FxHashMap::default(),
+            rest: Vec::new(),
+            head: Vec::new(),
+            line: 0,
+            began: false,
+            declaration: Vec::new(),
+            invoked: FxHashMap::default(),
+            answered: FxHashMap::default(),
+            growing: FxHashMap::default(),
+            over: Ranges::default(),
+        };
+        if let Some(format) = format.and_then(formats::format) {
+            stream.choose(format)?;
+        }
+        Ok(stream)
+    }
+
+    /// The names in its records.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Number of lines read.
+    pub fn lines(&self) -> u32 {
+        self.line + self.head.len() as u32
+    }
+
+    /// Number of transactions that have begun and not ended, as far as the file says.
+    pub fn open(&self) -> usize {
+        self.invoked.len() + self.growing.len()
+    }
+
+    /// Takes the next bytes; transactions that end in them are added to `out`. Error: a line that is none of the format.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let mut bytes = bytes;
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let mut line = std::mem::take(&mut self.rest);
+            line.extend_from_slice(&bytes[..end]);
+            bytes = &bytes[end + 1..];
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            self.take(line, false, out)?;
+        }
+        self.rest.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Leaves out the beginning of a line whose end has not been read, where reading ends before the file does.
+    pub fn drop_partial_line(&mut self) {
+        self.rest.clear();
+    }
+
+    /// The end of the stream: transactions that have begun and not ended are of unknown outcome.
+    pub fn finish(&mut self, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let last = std::mem::take(&mut self.rest);
+        // An operation that is cut off, as after a crash.
+        let is_cut = last.trim_ascii().starts_with(b"{") && !last.trim_ascii().ends_with(b"}");
+        if !last.is_empty() && !is_cut {
+            self.take(last, true, out)?;
+        } else if self.format.is_none() && !self.head.is_empty() {
+            self.recognise(true)?;
+            self.take_head(out)?;
+        }
+        let mut growing: Vec<Lines> = self.growing.drain().map(|(_, (_, lines))| lines).collect();
+        growing.sort_unstable_by_key(|lines| lines.numbers.first().copied());
+        growing.iter().try_for_each(|lines| self.read(lines, out).map(drop))?;
+        let mut invoked: Vec<(Option<i64>, Lines)> = self.invoked.drain().collect();
+        invoked.sort_unstable_by_key(|(_, lines)| lines.numbers.first().copied());
+        invoked.iter().try_for_each(|(process, lines)| self.read_call(*process, lines, true, out))
+    }
+
+    /// Takes a whole line.
+    fn take(&mut self, line: Vec<u8>, is_last: bool, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let is_first = self.lines() == 0;
+        let line = match line.strip_prefix(b"\xef\xbb\xbf") {
+            Some(bare) if is_first => bare.to_vec(),
+            _ => line,
+        };
+        if self.format.is_some() {
+            return self.take_known(&line, out);
+        }
+        self.head.push(line);
+        if self.recognise(is_last)? { self.take_head(out) } else { Ok(()) }
+    }
+
+    fn take_head(&mut self, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        std::mem::take(&mut self.head).iter().try_for_each(|line| self.take_known(line, out))
+    }
+
+    /// Whether the format is known by now. Error: it is none, or none that can be followed.
+    fn recognise(&mut self, is_last: bool) -> Result<bool, ReadError> {
+        let mut bytes = self.head.join(&b'\n');
+        bytes.push(b'\n');
+        let input = Input::new(&self.name, &bytes);
+        match formats::recognise(&input) {
+            Some((format, likelihood)) if likelihood >= Likelihood::Likely || is_last => {
+                self.choose(format).map(|()| true)
+            }
+            _ if !is_last && bytes.len() < SNIFFED => Ok(false),
+            // The readers say what is wrong with it.
+            _ => formats::read(&input, None, &Control::new()).map(|_| false),
+        }
+    }
+
+    fn choose(&mut self, format: &'static Format) -> Result<(), ReadError> {
+        if !FORMATS.contains(&format.name) {
+            let message = format!("the format {} cannot be followed, only {}", format.name, FORMATS.join(", "));
+            return Err(ReadError::whole(format.name, Problem::Other(message)));
+        }
+        self.format = Some(format);
+        Ok(())
+    }
+
+    fn take_known(&mut self, line: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
+        self.line += 1;
+        let mut one = Lines::default();
+        one.push(self.line, line);
+        match self.format.map(|format| format.name) {
+            Some("text") => self.text_line(line, one, out),
+            Some("plume") => self.plume_line(line, one, out),
+            _ => self.edn_line(line, one, out),
+        }
+    }
+
+    fn text_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let mut lines = Lines::default();
+        if !self.declaration.is_empty() {
+            lines.push(0, &self.declaration);
+        }
+        let history = self.read(&lines.joined(one), out)?;
+        let is_blank = line.trim_ascii().is_empty() || line.trim_ascii_start().starts_with(b"#");
+        if history.n_sessions() == 0 && !is_blank {
+            if self.began {
+                let message = "the initial value is declared after the first transaction: such a file can be checked, not followed";
+                return Err(self.problem(message));
+            }
+            self.declaration = line.to_vec();
+        }
+        self.began |= history.n_transactions() > 0;
+        Ok(())
+    }
+
+    fn edn_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let glimpse = elle::glimpse(line).map_err(|error| at_line(error, |_| self.line))?;
+        match glimpse {
+            Glimpse::Nothing => Ok(()),
+            Glimpse::Begins(process) => match self.invoked.insert(process, one) {
+                Some(earlier) => self.read_call(process, &earlier, true, out),
+                None => Ok(()),
+            },
+            Glimpse::Ends(process) => {
+                let invoked = self.invoked.remove(&process);
+                let is_invoked = invoked.is_some();
+                self.read_call(process, &invoked.unwrap_or_default().joined(one), is_invoked, out)?;
+                self.answered.insert(process, self.line);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads the lines of one transaction of Jepsen's notation. There the order of the lines is real time.
+    fn read_call(
+        &mut self,
+        process: Option<i64>,
+        lines: &Lines,
+        is_invoked: bool,
+        out: &mut Vec<Record>,
+    ) -> Result<(), ReadError> {
+        let before = out.len();
+        self.read(lines, out)?;
+        let end = lines.numbers.last().map_or(0, |&line| i64::from(line));
+        let start = match is_invoked {
+            true => lines.numbers.first(),
+            // It began after the previous answer to its process.
+            false => self.answered.get(&process),
+        };
+        let start = start.map_or(0, |&line| i64::from(line));
+        for record in &mut out[before..] {
+            let end = if record.outcome == Outcome::Unknown { i64::MAX } else { end };
+            record.interval = Some(Interval { start: start.min(end), end });
+        }
+        Ok(())
+    }
+
+    fn plume_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let Some((session, transaction)) = plume_numbers(line) else {
+            // The reader says what is wrong with it.
+            return self.read(&one, &mut Vec::new()).map(drop);
+        };
+        if self.growing.get(&session).is_some_and(|(other, _)| *other != transaction)
+            && let Some((other, lines)) = self.growing.remove(&session)
+        {
+            if other != -1 {
+                self.over.insert(other);
+            }
+            self.read(&lines, out)?;
+        }
+        if transaction != -1 && self.over.contains(transaction) {
+            let message = format!(
+                "transaction {transaction} goes on after its session began another: such a file can be checked, not followed"
+            );
+            return Err(self.problem(&message));
+        }
+        let number = self.line;
+        let (_, lines) = self.growing.entry(session).or_insert_with(|| (transaction, Lines::default()));
+        lines.push(number, line);
+        Ok(())
+    }
+
+    /// Reads the lines of a history. Its transactions are added to `out`.
+    fn read(&mut self, lines: &Lines, out: &mut Vec<Record>) -> Result<History, ReadError> {
+        let request = Request { format: self.format.map(|format| format.name), rules: None };
+        let read = formats::read(&Input::new(&self.name, &lines.bytes), request, &Control::new());
+        let history = read.map_err(|error| at_line(error, |line| lines.number(line)))?;
+        let last = lines.numbers.last().copied().unwrap_or(0);
+        let begun = records(&history, &mut self.names, |line| lines.number(line));
+        for record in begun {
+            let position = self.positions.entry(record.session).or_default();
+            let called = record.called.unwrap_or_else(|| {
+                let session = self.names.sessions.name(record.session);
+                Called::Name(positional_name(session, *position).into())
+            });
+            *position += 1;
+            out.push(Record { line: last, called: Some(called), ..record });
+        }
+        Ok(history)
+    }
+
+    /// A problem with the current line.
+    fn problem(&self, message: &str) -> ReadError {
+        let format = self.format.map_or("", |format| format.name);
+        ReadError::at(format, u64::from(self.line), 0, Problem::Other(message.to_owned()))
+    }
+}
+
+/// The same error, on the line of the stream that `number` says.
+fn at_line(error: ReadError, number: impl Fn(u32) -> u32) -> ReadError {
+    let place = match error.place {
+        Place::Line { line, column } => {
+            Place::Line { line: u64::from(number(u32::try_from(line).unwrap_or(u32::MAX))), column }
+        }
+        place => place,
+    };
+    ReadError { place, ..error }
+}
+
+/// Session and transaction of a line of Plume's text.
+fn plume_numbers(line: &[u8]) -> Option<(i64, i64)> {
+    let text = std::str::from_utf8(line).ok()?.trim_ascii().strip_suffix(')')?;
+    let mut fields = text.rsplit(',');
+    let transaction = fields.next()?.trim().parse().ok()?;
+    Some((fields.next()?.trim().parse().ok()?, transaction))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_grow_together() {
+        let mut ranges = Ranges::default();
+        for number in [5, 3, 4, 9, 8, i64::MAX, i64::MIN, 3] {
+            ranges.insert(number);
+        }
+        assert_eq!(
+            ranges.0.into_iter().collect::<Vec<_>>(),
+            [(i64::MIN, i64::MIN), (3, 5), (8, 9), (i64::MAX, i64::MAX)]
+        );
+    }
+}
