@@ -156,7 +156,7 @@ impl Job<'_> {
         let is_page = line_width.is_none() && !self.arguments.json;
         let line = || meter.line(&control);
         let decide = || self.pool.install(|| self.decide(path, &control, is_page));
-        let decided = match progress::shown(&line, decide) {
+        let decided = match progress::shown(line, decide) {
             Ok(decided) => decided,
             Err(error) => return self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target),
         };
@@ -167,7 +167,7 @@ impl Job<'_> {
             });
         }
         let known = if is_page { self.known_before_counting(path, &decided) } else { String::new() };
-        let checked = progress::shown_with(&known, &line, || self.pool.install(|| self.list(decided)));
+        let checked = progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
         self.print(path, &checked, line_width, target)?;
         let of_promise = |promise: &Promise| ExitCode::of_promise(promise.is_kept(&checked.findings.levels));
         let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);

@@ -172,6 +172,11 @@ impl Index {
         self.read_begin[node as usize] as usize..self.read_begin[node as usize + 1] as usize
     }
 
+    /// The node that a read belongs to. O(log nodes).
+    pub fn reader(&self, read: u32) -> Node {
+        self.read_begin.partition_point(|&begin| begin <= read) as Node - 1
+    }
+
     /// The written keys of a node, as places in the `write_*` arrays.
     #[inline]
     pub fn writes_of(&self, node: Node) -> std::ops::Range<usize> {

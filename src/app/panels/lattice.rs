@@ -220,18 +220,15 @@ fn explanation_ui(ui: &mut Ui, results: &[&LevelResult], level: &'static Lattice
             Known::Holds(because) | Known::Broken(because) => because.or(level.decided),
             Known::Open | Known::Nothing => None,
         };
-        match (known, shown) {
-            (Known::Broken(_), Some(shown)) => {
-                if ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked() {
-                    requests.push(Request::SelectLevel(shown));
-                }
-            }
-            (Known::Holds(_), Some(shown)) => {
-                if ui.button("Order").on_hover_text("Show the order that explains every read").clicked() {
-                    requests.push(Request::ShowOrder(shown));
-                }
-            }
-            _ => {}
+        if let (Known::Broken(_), Some(shown)) = (known, shown)
+            && ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked()
+        {
+            requests.push(Request::SelectLevel(shown));
+        }
+        if let (Known::Holds(_), Some(shown)) = (known, shown)
+            && ui.button("Order").on_hover_text("Show the order that explains every read").clicked()
+        {
+            requests.push(Request::ShowOrder(shown));
         }
     });
     ui.label(level.promise());

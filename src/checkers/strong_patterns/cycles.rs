@@ -18,17 +18,13 @@ const SMALL: usize = 48;
 /// Work for reducing one core, in transactions decided.
 const REDUCING: usize = 2_000_000;
 
-/// A violation that a cycle shows, and the component that the cycle is in at a level.
-pub(super) type OnCycle = (Violation, (Level, u32));
-
-/// Violations by cycles at one level, each with the component of the graph that it is in. What was found is kept when
-/// `control` ends the work.
+/// Lists cycles at one level. Each distinct cycle adds one to the count of its pattern.
 pub(super) fn find(
     history: &History,
     index: &Index,
     level: Level,
     most: usize,
-    found: &mut Vec<OnCycle>,
+    listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
     /// Edges visited by searches for cycles.
@@ -47,6 +43,7 @@ pub(super) fn find(
     let most_tries = most.clamp(8, 400);
     let mut tries = 0;
     for component in components.cyclic() {
+        let group = listing.new_group();
         let inside = |v: u32| components.component[v as usize] == component;
         let members = components.members(component);
         let n_edges: usize = members.iter().map(|&v| graph.row(v).len()).sum();
@@ -75,7 +72,7 @@ pub(super) fn find(
             tries += 1;
             let Some(nodes) = core.of_path(&cycle, control)? else { continue };
             if let Some(violation) = prove(history, index, nodes, level, true, control)? {
-                found.push((violation, (level, component)));
+                listing.add_new(violation, group);
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Components, Digraph, PathFinder, strong_components};
 use crate::history::TransactionId;
-use crate::relations::{INITIAL_SLOT, NONE, Node};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use rayon::prelude::*;
 
 /// One reader's half of a long fork: it saw one version and missed the other.
@@ -162,7 +162,8 @@ impl<'p, 'a> LongForks<'p, 'a> {
             return 0;
         }
         for &reader in self.seen_by.of(lower) {
-            for &(upper, _) in above(self.missed.of(reader), lower).iter().filter(|(upper, _)| self.fit(lower, *upper))
+            for &(upper, _) in
+                above(self.missed.of(reader), lower).iter().filter(|(upper, _)| fit(self.pairs.index, lower, *upper))
             {
                 if tallies.first[upper as usize] == 0 {
                     tallies.met.push(upper);
@@ -189,13 +190,6 @@ impl<'p, 'a> LongForks<'p, 'a> {
         n
     }
 
-    /// Whether two versions can be the two of a long fork: of different keys and writers.
-    fn fit(&self, lower: u32, upper: u32) -> bool {
-        let index = self.pairs.index;
-        let of = |slot: u32| (index.slot_key[slot as usize], index.slot_node[slot as usize]);
-        of(lower).0 != of(upper).0 && of(lower).1 != of(upper).1
-    }
-
     fn independent(&self, lower: u32, upper: u32) -> bool {
         let writer = |slot: u32| self.pairs.index.slot_node[slot as usize];
         self.pairs.independent(writer(lower), writer(upper))
@@ -220,7 +214,11 @@ impl<'p, 'a> LongForks<'p, 'a> {
         for of_upper in halves.chunk_by(|a, b| a.0 == b.0) {
             let upper = of_upper[0].0;
             let (first, second) = of_upper.split_at(of_upper.partition_point(|(_, saw_upper, _)| !saw_upper));
-            if !first.is_empty() && !second.is_empty() && self.fit(lower, upper) && self.independent(lower, upper) {
+            if !first.is_empty()
+                && !second.is_empty()
+                && fit(self.pairs.index, lower, upper)
+                && self.independent(lower, upper)
+            {
                 let halves = |of: &[(u32, bool, Half)]| of.iter().map(|&(.., half)| half).collect::<Vec<Half>>();
                 forks.push((upper, halves(first), halves(second)));
             }
@@ -311,36 +309,43 @@ impl<'p, 'a> LongForks<'p, 'a> {
         }
         Ok(found)
     }
+}
 
-    /// Whether a long fork of exactly these transactions is counted.
-    pub(super) fn has(&self, transactions: &[TransactionId]) -> bool {
-        let index = self.pairs.index;
-        let nodes: Vec<Node> = transactions.iter().map(|t| index.node[t.index()]).collect();
-        let versions = |rows: &Rows<(u32, u32)>, reader: Node| -> Vec<u32> {
-            let of_others = |slot: &u32| {
-                let writer = index.slot_node[*slot as usize];
-                writer != reader && nodes.contains(&writer)
-            };
-            rows.of(reader).iter().map(|(slot, _)| *slot).filter(of_others).collect()
-        };
-        let halves = |reader: Node| (reader, versions(&self.seen, reader), versions(&self.missed, reader));
-        let halves: Vec<_> = nodes.iter().map(|&reader| halves(reader)).collect();
-        let writer = |slot: u32| index.slot_node[slot as usize];
-        let is_fork = |t3: Node, t4: Node, x: u32, y: u32| {
-            let all = [t3, t4, writer(x), writer(y)];
-            let (lower, upper) = (x.min(y), x.max(y));
-            nodes.iter().all(|t| all.contains(t)) && self.fit(lower, upper) && self.independent(lower, upper)
-        };
-        halves.iter().flat_map(|t3| halves.iter().map(move |t4| (t3, t4))).filter(|(t3, t4)| t3.0 < t4.0).any(
-            |((t3, seen3, missed3), (t4, seen4, missed4))| {
-                let mut crossed = seen3
-                    .iter()
-                    .filter(|x| missed4.contains(x))
-                    .flat_map(|&x| missed3.iter().filter(|y| seen4.contains(y)).map(move |&y| (x, y)));
-                crossed.any(|(x, y)| is_fork(*t3, *t4, x, y))
-            },
-        )
-    }
+/// Whether a long fork of exactly these transactions is counted. It needs no anti-dependencies but those of their reads.
+/// O(their reads log).
+pub(super) fn is_counted(pairs: &Pairs<'_>, transactions: &[TransactionId]) -> bool {
+    let index = pairs.index;
+    let nodes: Vec<Node> = transactions.iter().map(|t| index.node[t.index()]).collect();
+    let writer = |slot: u32| index.slot_node[slot as usize];
+    // By reader: the versions of the others that it read, and those that it missed.
+    let halves = |&reader: &Node| {
+        let of_others = |slot: &u32| *slot != INITIAL_SLOT && writer(*slot) != reader && nodes.contains(&writer(*slot));
+        let seen: Vec<u32> = index.reads_of(reader).map(|read| index.read_slot[read]).filter(of_others).collect();
+        let written = |read: &usize| nodes.iter().any(|&t| index.slot_of(t, index.read_key[*read]).is_some());
+        let next = |read: usize| pairs.next_after(read as u32).map(|edge| missed_slot(index, &edge));
+        let missed: Vec<u32> = index.reads_of(reader).filter(written).filter_map(next).filter(of_others).collect();
+        (reader, seen, missed)
+    };
+    let halves: Vec<(Node, Vec<u32>, Vec<u32>)> = nodes.iter().map(halves).collect();
+    let is_fork = |t3: Node, t4: Node, x: u32, y: u32| {
+        let all = [t3, t4, writer(x), writer(y)];
+        nodes.iter().all(|t| all.contains(t)) && fit(index, x, y) && pairs.independent(writer(x), writer(y))
+    };
+    halves.iter().flat_map(|t3| halves.iter().map(move |t4| (t3, t4))).filter(|(t3, t4)| t3.0 < t4.0).any(
+        |((t3, seen3, missed3), (t4, seen4, missed4))| {
+            let mut crossed = seen3
+                .iter()
+                .filter(|x| missed4.contains(x))
+                .flat_map(|&x| missed3.iter().filter(|y| seen4.contains(y)).map(move |&y| (x, y)));
+            crossed.any(|(x, y)| is_fork(*t3, *t4, x, y))
+        },
+    )
+}
+
+/// Whether two versions can be the two of a long fork: of different keys and writers.
+fn fit(index: &Index, lower: u32, upper: u32) -> bool {
+    let of = |slot: u32| (index.slot_key[slot as usize], index.slot_node[slot as usize]);
+    of(lower).0 != of(upper).0 && of(lower).1 != of(upper).1
 }
 
 /// The place of a long fork among all.

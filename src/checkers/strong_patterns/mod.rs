@@ -35,8 +35,6 @@ mod next_version;
 mod pairs;
 mod parts;
 
-use cycles::OnCycle;
-
 pub(super) use class::named_by;
 pub(super) use cycles::of_core;
 pub(super) use parts::of_part;
@@ -65,33 +63,29 @@ pub fn instances(
     let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
     let mut listing = Listing::default();
     let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
-    // Each of the next three steps takes memory that is free again for the one after it.
-    let mut on_cycles = Vec::new();
-    let mut cycles = || {
-        strong(levels).try_for_each(|level| cycles::find(history, index, level, max_instances, &mut on_cycles, control))
-    };
-    let complete = updates.and_then(|()| cycles());
-    let pairs = complete.and_then(|()| pairs::Pairs::new(history, index, control));
-    let Ok(pairs) = pairs else {
-        // The caller can tell from its control that it is not complete.
-        listing.add_cycles(on_cycles);
+    // The caller can tell from its control whether it is complete.
+    let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
         return listing.finish(max_instances);
     };
     if ser {
         pairs.write_skews(max_instances, &mut listing);
     }
-    let forks = long_forks::LongForks::new(&pairs);
-    listing.forks = Some(&forks);
-    let mut all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
-        if strong(levels).next().is_some() {
-            forks.find(max_instances, listing, control)?;
-        }
+    let forks = match strong(levels).next() {
+        Some(_) => long_forks::LongForks::new(&pairs).find(max_instances, &mut listing, control),
+        None => Ok(()),
+    };
+    // What takes as much memory as the reads is gone before cycles are searched in a graph of that size.
+    pairs.forget_edges();
+    listing.pairs = Some(&pairs);
+    let rest = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
         for level in by_parts(levels) {
             if !listing.shows(level) {
                 parts::find(history, index, level, max_instances, listing, control)?;
             }
         }
-        listing.add_cycles(std::mem::take(&mut on_cycles));
+        for level in strong(levels) {
+            cycles::find(history, index, level, max_instances, listing, control)?;
+        }
         for level in strong(levels) {
             if !listing.shows(level) {
                 cycles::fallback(history, index, level, listing, control)?;
@@ -99,8 +93,7 @@ pub fn instances(
         }
         Ok(())
     };
-    let _ = all(&mut listing);
-    listing.add_cycles(on_cycles);
+    let _ = forks.and_then(|()| rest(&mut listing));
     listing.finish(max_instances)
 }
 
@@ -123,9 +116,7 @@ pub(super) fn first(
     }
     for level in strong(levels) {
         if !listing.shows(level) {
-            let mut on_cycles = Vec::new();
-            cycles::find(history, index, level, 1, &mut on_cycles, control)?;
-            listing.add_cycles(on_cycles);
+            cycles::find(history, index, level, 1, &mut listing, control)?;
         }
         if !listing.shows(level) {
             cycles::fallback(history, index, level, &mut listing, control)?;
@@ -228,8 +219,8 @@ struct Listing<'f> {
     seen: BTreeSet<(Pattern, Vec<TransactionId>)>,
     /// Write skews that are counted but not listed.
     skews: FxHashSet<[TransactionId; 2]>,
-    /// The long forks, all of which are counted.
-    forks: Option<&'f long_forks::LongForks<'f, 'f>>,
+    /// Tells the long forks, once all are counted.
+    pairs: Option<&'f pairs::Pairs<'f>>,
     n_groups: u32,
 }
 
@@ -260,7 +251,7 @@ impl Listing<'_> {
             || match (identity.0, identity.1.as_slice()) {
                 (Pattern::WriteSkew, &[a, b]) => self.skews.contains(&[a, b]),
                 (Pattern::LongFork, transactions) if transactions.len() == 4 => {
-                    self.forks.is_some_and(|forks| forks.has(transactions))
+                    self.pairs.is_some_and(|pairs| long_forks::is_counted(pairs, transactions))
                 }
                 _ => false,
             }
@@ -291,17 +282,6 @@ impl Listing<'_> {
         } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
-        }
-    }
-
-    /// Counts and lists what cycles show, with a group for each component that they are in.
-    fn add_cycles(&mut self, on_cycles: Vec<OnCycle>) {
-        let mut last = None;
-        for (violation, component) in on_cycles {
-            if last.replace(component) != Some(component) {
-                self.new_group();
-            }
-            self.add_new(violation, self.n_groups);
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::checkers::stretches::in_stretches;
 use crate::checkers::strong::CausalPast;
 use crate::control::{Control, Interrupt};
-use crate::graph::{Digraph, topological_order};
+use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 
 /// Why the next version is known to be newer than the one read.
@@ -57,25 +57,21 @@ pub(super) fn causal_graph(index: &Index) -> Digraph {
     Digraph::new(index.n_nodes(), edges.iter().copied())
 }
 
-/// All such anti-dependencies, by version read. `None` if SO ∪ WR has a cycle: then nothing is certain. Without `past`
-/// only updates and single writers are found. O((reads + versions · sessions that write the key) log).
+/// All such anti-dependencies, by version read, where SO ∪ WR has no cycle: else nothing is certain. Without `past` only
+/// updates and single writers are found. O((reads + versions · sessions that write the key) log).
 pub(super) fn anti_dependencies(
     index: &Index,
-    graph: &Digraph,
     past: Option<&CausalPast>,
     control: &Control,
 ) -> Result<Vec<AntiDependency>, Interrupt> {
     /// Keys gone through at a time: few may have been read often.
     const STRETCH: usize = 32;
-    if topological_order(graph).is_none() {
-        return Ok(Vec::new());
-    }
     let mut reader_of = vec![0; index.read_key.len()];
     for t in 0..index.n_nodes() as Node {
         index.reads_of(t).for_each(|read| reader_of[read] = t);
     }
     let of_key = |_: &mut (), key: usize, found: &mut Vec<AntiDependency>| {
-        of_key(index, past, &reader_of, key as u32, found);
+        of_key(index, past, |read| reader_of[read as usize], key as u32, found);
     };
     let mut found = Vec::new();
     in_stretches(&mut found, index.n_keys(), STRETCH, control, || (), of_key)?;
@@ -83,14 +79,20 @@ pub(super) fn anti_dependencies(
 }
 
 /// The anti-dependencies of the readers of one key.
-fn of_key(index: &Index, past: Option<&CausalPast>, reader_of: &[Node], key: u32, found: &mut Vec<AntiDependency>) {
+fn of_key(
+    index: &Index,
+    past: Option<&CausalPast>,
+    reader_of: impl Fn(u32) -> Node + Copy,
+    key: u32,
+    found: &mut Vec<AntiDependency>,
+) {
     let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
     for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions) {
         if readers.is_empty() {
             continue;
         }
         let Some(next) = next_version(index, past, reader_of, key, writer, readers) else { continue };
-        let others = readers.iter().map(|&read| (reader_of[read as usize], read)).filter(|&(t, _)| t != next);
+        let others = readers.iter().map(|&read| (reader_of(read), read)).filter(|&(t, _)| t != next);
         // A transaction that reads the version twice depends once.
         let mut last = NONE;
         for (reader, read) in others {
@@ -102,22 +104,34 @@ fn of_key(index: &Index, past: Option<&CausalPast>, reader_of: &[Node], key: u32
     }
 }
 
+/// The anti-dependency of one read, if it has one; as [`anti_dependencies`]. O(readers of the version · log).
+pub(super) fn next_after(index: &Index, past: Option<&CausalPast>, read: u32) -> Option<AntiDependency> {
+    let (key, slot) = (index.read_key[read as usize], index.read_slot[read as usize]);
+    let (writer, readers) = match slot {
+        INITIAL_SLOT => (NONE, index.readers_of_initial(key)),
+        slot => (index.slot_node[slot as usize], index.readers_of(slot)),
+    };
+    let next = next_version(index, past, |read| index.reader(read), key, writer, readers)?;
+    let reader = index.reader(read);
+    (reader != next).then_some(AntiDependency { reader, read, next })
+}
+
 /// The writer of the version certainly next after that of `writer`.
 fn next_version(
     index: &Index,
     past: Option<&CausalPast>,
-    reader_of: &[Node],
+    reader_of: impl Fn(u32) -> Node,
     key: u32,
     writer: u32,
     readers: &[u32],
 ) -> Option<Node> {
     let mut updates = readers.iter().filter(|&&read| {
-        let t = reader_of[read as usize];
+        let t = reader_of(read);
         t != writer && index.slot_of(t, key).is_some()
     });
     if let Some(&update) = updates.next() {
-        let t = reader_of[update as usize];
-        let alone = updates.all(|&read| reader_of[read as usize] == t);
+        let t = reader_of(update);
+        let alone = updates.all(|&read| reader_of(read) == t);
         return alone.then_some(t);
     }
     let slots = index.slots_of(key);

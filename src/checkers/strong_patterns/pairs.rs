@@ -3,12 +3,12 @@
 
 use super::Listing;
 use super::argument::Argument;
-use super::next_version::{AntiDependency, Newer, anti_dependencies, causal_graph};
+use super::next_version::{AntiDependency, Newer, anti_dependencies, causal_graph, next_after};
 use crate::checkers::place::{Place, Window};
 use crate::checkers::strong::CausalPast;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
-use crate::graph::{Digraph, PathFinder, strong_components};
+use crate::graph::{Digraph, PathFinder, strong_components, topological_order};
 use crate::history::History;
 use crate::relations::{EdgeIndex, Index, NONE, Node};
 
@@ -18,6 +18,8 @@ pub(super) struct Pairs<'a> {
     pub(super) index: &'a Index,
     pub(super) causal: Digraph,
     past: Option<CausalPast>,
+    /// Whether SO ∪ WR has no cycle: else no version is certainly next.
+    is_ordered: bool,
     pub(super) edges: Vec<AntiDependency>,
 }
 
@@ -25,8 +27,19 @@ impl<'a> Pairs<'a> {
     pub(super) fn new(history: &'a History, index: &'a Index, control: &Control) -> Result<Pairs<'a>, Interrupt> {
         let causal = causal_graph(index);
         let past = CausalPast::new(index, &causal, control)?;
-        let edges = anti_dependencies(index, &causal, past.as_ref(), control)?;
-        Ok(Pairs { history, index, causal, past, edges })
+        let is_ordered = topological_order(&causal).is_some();
+        let edges = if is_ordered { anti_dependencies(index, past.as_ref(), control)? } else { Vec::new() };
+        Ok(Pairs { history, index, causal, past, is_ordered, edges })
+    }
+
+    /// The anti-dependency of one read, if it has one.
+    pub(super) fn next_after(&self, read: u32) -> Option<AntiDependency> {
+        if self.is_ordered { next_after(self.index, self.past.as_ref(), read) } else { None }
+    }
+
+    /// Forgets the anti-dependencies, of which there may be as many as reads.
+    pub(super) fn forget_edges(&mut self) {
+        self.edges = Vec::new();
     }
 
     /// Whether neither is known to causally precede the other.

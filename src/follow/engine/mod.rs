@@ -92,6 +92,9 @@ struct Resident {
     commit: Node,
 }
 
+/// A remembered transaction, and what it read that counts: (key, writer).
+pub(super) type Remembered<'e> = (&'e Arc<Delivered>, &'e [(u32, Seq)]);
+
 /// The engine of one level.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -188,7 +191,7 @@ impl Engine {
     }
 
     /// What is remembered, in the order of delivery, each with the reads that count; [`BASE`] is the settled version.
-    pub(super) fn residents(&self) -> Vec<(&Arc<Delivered>, &[(u32, Seq)])> {
+    pub(super) fn residents(&self) -> Vec<Remembered<'_>> {
         let mut all: Vec<_> = self.residents.values().map(|r| (&r.t, r.reads.as_slice())).collect();
         all.sort_unstable_by_key(|(t, _)| t.seq);
         all
