@@ -101,9 +101,9 @@ fn remembered(engine: &Engine, names: &Names) -> Option<History> {
     let mut assembly = Assembly::new(Origin::default(), names);
     assembly.set_up(engine.settled_state().into_iter().filter(|(key, ..)| !names.is_list(*key)));
     let residents = engine.residents();
-    let writes = residents.iter().flat_map(|(t, _)| &t.record.operations).filter(|o| o.kind == OperationKind::Write);
+    let writes = residents.iter().flat_map(|t| &t.record.operations).filter(|o| o.kind == OperationKind::Write);
     assembly.keep_elements(writes.map(|action| (action.key, action.value.clone())).collect());
-    for (t, _) in residents {
+    for t in residents {
         let left_out = |place: usize| {
             let read = t.reads.iter().find(|read| read.place as usize == place);
             read.is_some_and(|read| !engine.counts(t.seq, read))

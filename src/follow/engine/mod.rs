@@ -92,9 +92,6 @@ struct Resident {
     commit: Node,
 }
 
-/// A remembered transaction, and what it read that counts: (key, writer).
-pub(super) type Remembered<'e> = (&'e Arc<Delivered>, &'e [(u32, Seq)]);
-
 /// The engine of one level.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -190,10 +187,10 @@ impl Engine {
         self.forgotten.total()
     }
 
-    /// What is remembered, in the order of delivery, each with the reads that count; [`BASE`] is the settled version.
-    pub(super) fn residents(&self) -> Vec<Remembered<'_>> {
-        let mut all: Vec<_> = self.residents.values().map(|r| (&r.t, r.reads.as_slice())).collect();
-        all.sort_unstable_by_key(|(t, _)| t.seq);
+    /// What is remembered, in the order of delivery.
+    pub(super) fn residents(&self) -> Vec<&Arc<Delivered>> {
+        let mut all: Vec<_> = self.residents.values().map(|resident| &resident.t).collect();
+        all.sort_unstable_by_key(|t| t.seq);
         all
     }
 
