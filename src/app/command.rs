@@ -385,6 +385,7 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
             format!("{control}+{shift}{name}")
         }
         false if keys.modifiers.alt => format!("Alt+{name}"),
+        false if keys.modifiers.shift => format!("Shift+{name}"),
         false if name.chars().count() == 1 => name.to_lowercase(),
         false => name.to_owned(),
     }
