@@ -157,11 +157,16 @@ fn a_standby_of_postgresql_shows_long_forks_and_one_server_none() {
     primary.sql("alter system set synchronous_standby_names = '*'");
     primary.sql("select pg_reload_conf()");
     let servers = ["--db", &named, "--db", &replica, "--sessions-on", "standby=2", "--time-limit", "8"];
-    let history = collect(folder.path(), &[&DISJOINT[..], &servers].concat());
-    let places = nodes(&history);
-    assert!(matches!(&places[..], [(a, 4, 100..), (b, 2, 0)] if a == "primary" && b == "standby"), "{places:?}");
-    let findings = check(&history);
-    assert!(findings.patterns.get(&Pattern::LongFork).is_some_and(|n| *n > 0), "{:?}", findings.patterns);
+    // Replicas differ for moments only: a busy machine may take more than one run.
+    let attempt = |_| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let history = collect(folder.path(), &[&DISJOINT[..], &servers].concat());
+        let places = nodes(&history);
+        assert!(matches!(&places[..], [(a, 4, 100..), (b, 2, 0)] if a == "primary" && b == "standby"), "{places:?}");
+        let findings = check(&history);
+        findings.patterns.contains_key(&Pattern::LongFork).then_some((folder, history, findings))
+    };
+    let (folder, history, findings) = (0..8).find_map(attempt).expect("one of eight runs shows a long fork");
     assert!(is_satisfied(&findings, Level::TransactionalCausalConsistency));
     assert!(!is_satisfied(&findings, Level::PrefixConsistency));
     evidence(&history, &findings).unwrap_or_else(|error| panic!("{error}"));
