@@ -32,7 +32,7 @@ fn expect(edn: &str, holds: &[&str], violated: &[&str]) {
     assert_eq!(found, expected.collect());
 }
 
-/// Issue 16: is an update that a later reader still sees serializable, though another writer ended before the reader began?
+/// Elle #16: is an update that a later reader still sees serializable, though another writer ended before the reader began?
 #[test]
 fn an_update_that_outlives_a_later_write_is_serializable_but_not_in_real_time() {
     expect(
@@ -47,7 +47,7 @@ fn an_update_that_outlives_a_later_write_is_serializable_but_not_in_real_time() 
     );
 }
 
-/// Issue 17: snapshot isolation and strong session snapshot isolation differ.
+/// Elle #17: snapshot isolation and strong session snapshot isolation differ.
 #[test]
 fn a_session_may_miss_what_a_transaction_saw_that_missed_its_write_only_without_session_order() {
     expect(
@@ -64,7 +64,7 @@ fn a_session_may_miss_what_a_transaction_saw_that_missed_its_write_only_without_
     );
 }
 
-/// Issue 20: the example of Elle's paper, which has one anti-dependency and a version order that the lists show.
+/// Elle #20: the example of Elle's paper, which has one anti-dependency and a version order that the lists show.
 #[test]
 fn the_example_of_the_paper_misses_one_version() {
     let first = "[:append 253 1] [:append 253 3] [:append 253 4] [:append 255 2] [:append 255 3] [:append 255 4] \
@@ -93,7 +93,7 @@ fn the_example_of_the_paper_misses_one_version() {
     expect(&(edn + later), &["PC", "TCC"], &["SER", "SI", "PSI", "P-PSI"]);
 }
 
-/// Issue 21, first: a cycle of two reads and a session.
+/// Elle #21, first: a cycle of two reads and a session.
 #[test]
 fn a_cycle_of_reads_and_one_session_is_only_one_with_session_order() {
     expect(
@@ -108,7 +108,7 @@ fn a_cycle_of_reads_and_one_session_is_only_one_with_session_order() {
     );
 }
 
-/// Issue 21, second: a transaction reads what it appends later.
+/// Elle #21, second: a transaction reads what it appends later.
 #[test]
 fn a_read_of_an_own_later_element_violates_every_level_of_committed_reads() {
     expect(
@@ -119,7 +119,7 @@ fn a_read_of_an_own_later_element_violates_every_level_of_committed_reads() {
     );
 }
 
-/// Issue 25: monotonic view forbids going back past anything that a transaction depends on, through sessions or not.
+/// Elle #25: monotonic view forbids going back past anything that a transaction depends on, through sessions or not.
 #[test]
 fn a_view_goes_back_through_transactions_and_through_sessions() {
     let history = |second: usize| {
@@ -138,7 +138,7 @@ fn a_view_goes_back_through_transactions_and_through_sessions() {
     expect(&by_session, &["RC", "P-MV", "P-PSI", "RA"], &["MV", "TCC", "PSI"]);
 }
 
-/// Issue 27: serializable, no stale reads of any key, but not strictly serializable.
+/// Elle #27: serializable, no stale reads of any key, but not strictly serializable.
 #[test]
 fn independent_writes_may_be_seen_in_another_order_where_real_time_counts_per_key_only() {
     expect(

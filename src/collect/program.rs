@@ -156,7 +156,7 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Passes lines on until there are no more, one is too long, or nobody waits for them.
+/// Passes lines on until there are no more, one is too long, or no one waits for them.
 fn forward(mut output: impl BufRead, answers: &SyncSender<Vec<u8>>) {
     loop {
         let mut line = Vec::new();
