@@ -70,17 +70,20 @@ pub trait Driver: Send + Sync {
 }
 
 /// The elements of a list stored as text.
+#[cfg_attr(not(feature = "databases"), allow(dead_code))] // Only the drivers of databases use it.
 pub(super) fn elements(text: &str) -> Result<Vec<u64>, Failure> {
     let number = |word: &str| word.parse().map_err(|_| Failure::Broken(format!("`{word}` is no element of a list")));
     text.split_whitespace().map(number).collect()
 }
 
 /// A value as databases store it: signed.
+#[cfg_attr(not(feature = "databases"), allow(dead_code))] // Only the drivers of databases use it.
 pub(super) fn signed(value: u64) -> Result<i64, Failure> {
     i64::try_from(value).map_err(|_| Failure::Refused(format!("{value} does not fit into 63 bits")))
 }
 
 /// A value as it was written.
+#[cfg_attr(not(feature = "databases"), allow(dead_code))] // Only the drivers of databases use it.
 pub(super) fn unsigned(value: i64) -> Result<u64, Failure> {
     u64::try_from(value).map_err(|_| Failure::Broken(format!("{value} was never written")))
 }
