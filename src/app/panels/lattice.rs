@@ -53,8 +53,7 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
             }
         });
         if let Some(promise) = view.promise() {
-            let verdicts: Vec<LevelResult> = results.iter().copied().cloned().collect();
-            let (colour, word) = match promise.is_kept(&verdicts) {
+            let (colour, word) = match promise.is_kept(results.iter().copied()) {
                 Some(true) => (palette.good, "kept"),
                 Some(false) => (palette.bad, "broken"),
                 None => (palette.weak, "not known"),

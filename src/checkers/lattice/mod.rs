@@ -118,6 +118,8 @@ pub struct LatticeLevel {
     pub decided: Option<Level>,
     /// The strongest levels that it implies, as places in [`levels`].
     pub arrows: Vec<usize>,
+    /// Its place in [`levels`].
+    place: usize,
     /// All that it implies, itself included, as bits by place.
     implied: u64,
 }
@@ -125,7 +127,7 @@ pub struct LatticeLevel {
 impl LatticeLevel {
     /// Whether every history that satisfies this level satisfies the other.
     pub fn implies(&self, other: &LatticeLevel) -> bool {
-        place(&other.code).is_some_and(|place| self.implied & (1 << place) != 0)
+        self.implied & (1 << other.place) != 0
     }
 
     /// What it promises, in sentences.
@@ -197,6 +199,7 @@ fn build() -> Vec<LatticeLevel> {
         elle,
         decided: Level::with_code(&code_of(base.code, order)),
         arrows: Vec::new(),
+        place: 0,
         implied: 0,
     };
     let mut levels: Vec<LatticeLevel> =
@@ -216,7 +219,7 @@ fn build() -> Vec<LatticeLevel> {
     }
     // Arrows lead back to weaker bases and weaker orders, so a level's own closure takes at most as many rounds as levels.
     for (place, level) in levels.iter_mut().enumerate() {
-        level.implied = 1 << place;
+        (level.place, level.implied) = (place, 1 << place);
     }
     loop {
         let before: Vec<u64> = levels.iter().map(|level| level.implied).collect();

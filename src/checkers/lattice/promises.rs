@@ -78,7 +78,7 @@ impl Promise {
     }
 
     /// Whether verdicts show that it is kept, or broken; `None` if they show neither.
-    pub fn is_kept(&self, verdicts: &[LevelResult]) -> Option<bool> {
+    pub fn is_kept<'r>(&self, verdicts: impl IntoIterator<Item = &'r LevelResult>) -> Option<bool> {
         let promised = self.level().and_then(level)?;
         let is_shown = |result: &LevelResult| {
             let decided = level(result.level.code())?;
@@ -88,7 +88,7 @@ impl Promise {
                 _ => None,
             }
         };
-        verdicts.iter().find_map(is_shown)
+        verdicts.into_iter().find_map(is_shown)
     }
 }
 
