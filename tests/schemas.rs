@@ -49,7 +49,7 @@ fn assert_valid(validator: &Validator, value: &Json, what: &dyn std::fmt::Debug)
 
 #[test]
 fn the_schemas_in_the_repository_are_those_that_the_program_prints() {
-    for word in ["report", "history"] {
+    for word in ["report", "history", "driver"] {
         assert!(
             printed(&["schema", word]) == committed(word),
             "update it: cargo run -- schema {word} > docs/schemas/{word}.schema.json"
@@ -73,7 +73,7 @@ fn objects<'s>(schema: &'s Json, path: &str, found: &mut Vec<(String, &'s serde_
 
 #[test]
 fn every_field_is_described_and_others_are_allowed() {
-    for word in ["report", "history"] {
+    for word in ["report", "history", "driver"] {
         let schema: Json = serde_json::from_str(&committed(word)).expect("JSON");
         assert!(schema["title"].is_string() && schema["description"].is_string(), "{word}");
         let mut found = Vec::new();
@@ -316,5 +316,61 @@ fn the_reader_and_the_schema_agree() {
         ("{\"r\":\"x\"}", false),
     ] {
         agree(operation(text), is_right);
+    }
+}
+
+/// What IsoScope and the SQLite driver say to each other while a history is recorded.
+fn conversation(folder: &Path) -> Vec<Json> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    let driver = repository("examples/drivers/sqlite.py").display().to_string();
+    // Each process has files of its own.
+    let command =
+        format!("tee {}.$$ | python3 {driver} {} | tee {}.$$", path("requests"), path("test.db"), path("answers"));
+    for workload in ["general", "list-append"] {
+        let run = ["collect", "--exec", &command, "--workload", workload, "--transactions", "100", "-o"];
+        printed(&[&run[..], &[&path(workload)]].concat());
+    }
+    let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let is_copy = |path: &PathBuf| matches!(path.file_stem().and_then(OsStr::to_str), Some("requests" | "answers"));
+    let copies = files.filter(is_copy).map(|path| std::fs::read_to_string(path).expect("a copy"));
+    let lines: String = copies.collect();
+    lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn driver_programs_talk_as_described() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        assert!(std::env::var_os("ISOSCOPE_REQUIRE_SERVERS").is_none(), "python3 is not installed");
+        println!("skipped: python3 is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let validator = validator("driver");
+    let (mut operations, mut answers) = (BTreeSet::new(), 0);
+    for line in conversation(folder.path()) {
+        assert_valid(&validator, &line, &line);
+        match line["op"].as_str() {
+            Some(operation) => drop(operations.insert(operation.to_owned())),
+            None => answers += 1,
+        }
+    }
+    for operation in ["hello", "prepare", "begin", "read", "write", "read-list", "append", "commit"] {
+        assert!(operations.contains(operation), "{operation} was never asked for");
+    }
+    assert!(answers > 200, "{answers} answers");
+    let refused = [
+        json!({}),
+        json!({ "op": "commit", "ok": null }),
+        json!({ "op": "fly" }),
+        json!({ "op": "read" }),
+        json!({ "op": "write", "key": 1, "value": 0 }),
+        json!({ "op": "read", "key": -1 }),
+        json!({ "op": "hello", "protocol": 2, "isolation": "serializable", "read_only": false }),
+        json!({ "ok": 1, "aborted": "both" }),
+        json!({ "aborted": 7 }),
+    ];
+    refused.iter().for_each(|line| assert!(!validator.is_valid(line), "{line} is no line of the protocol"));
+    for fine in [json!({ "aborted": "locked" }), json!({ "unknown": "gone" }), json!({ "op": "rollback" })] {
+        assert_valid(&validator, &fine, &fine);
     }
 }

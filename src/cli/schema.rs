@@ -3,6 +3,7 @@
 use super::output::Output;
 use super::values::Described;
 use super::{ExitCode, SchemaArguments};
+use crate::collect::protocol::Line;
 use crate::formats::json::HistoryFile;
 use crate::report::Document;
 use schemars::generate::SchemaSettings;
@@ -15,6 +16,7 @@ pub(super) fn run(arguments: &SchemaArguments, out: &mut Output) -> anyhow::Resu
     let schema = match arguments.of {
         Described::Report => schema_of::<Document>(draft.for_serialize()),
         Described::History => schema_of::<HistoryFile>(draft.for_deserialize()),
+        Described::Driver => schema_of::<Line<'_>>(draft.for_deserialize()),
     };
     out.text(&format!("{:#}\n", schema.as_value()));
     Ok(ExitCode::Satisfied)

@@ -28,6 +28,8 @@ pub(super) enum Described {
     Report,
     /// The format `json` of histories
     History,
+    /// What `collect` and a driver program say to each other, a line each
+    Driver,
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {

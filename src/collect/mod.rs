@@ -37,6 +37,7 @@ mod passwords;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod program;
+pub mod protocol;
 mod recorder;
 #[cfg(feature = "redis")]
 mod redis;

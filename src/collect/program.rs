@@ -4,17 +4,16 @@
 //! Programs are started only from the command line (`--exec`), never because a file names one.
 
 use super::driver::{Connection, Driver, Failure};
+use super::protocol::Request;
 use super::{CollectError, Database, Isolation};
 use crate::generate::Key;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The version of the protocol.
-const PROTOCOL: u64 = 1;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest answer, in bytes.
@@ -61,8 +60,7 @@ impl Program {
     /// Starts the program; also its greeting.
     fn start(&self, read_only: bool) -> Result<(Session, Value), Failure> {
         let mut session = Session::start(&self.command)?;
-        let hello = json!({ "op": "hello", "protocol": PROTOCOL, "isolation": self.isolation, "read_only": read_only });
-        let greeting = session.ask(&hello)?;
+        let greeting = session.ask(Request::hello(self.isolation, read_only))?;
         if !greeting["name"].is_string() {
             return Err(Failure::Broken(format!("a greeting without a name: {}", shown(&greeting.to_string()))));
         }
@@ -80,7 +78,7 @@ impl Driver for Program {
 
     fn prepare(&self, registers: u64) -> Result<(), Failure> {
         let (mut session, _) = self.start(false)?;
-        session.ask(&json!({ "op": "prepare", "registers": registers })).map(drop)
+        session.ask(Request::Prepare { registers }).map(drop)
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
@@ -118,22 +116,23 @@ impl Session {
     }
 
     /// Sends a request and waits for what its answer carries.
-    fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
+    fn ask(&mut self, request: Request<'_>) -> Result<Value, Failure> {
         let Some(requests) = &mut self.requests else { return Err(Failure::Broken("the driver ended".to_owned())) };
-        let sent = requests.write_all(format!("{request}\n").as_bytes()).and_then(|()| requests.flush());
+        let line = format!("{}\n", serde_json::json!(request));
+        let sent = requests.write_all(line.as_bytes()).and_then(|()| requests.flush());
         sent.map_err(|error| Failure::Broken(format!("the driver takes no requests: {error}")))?;
         let answer = self.answers.recv_timeout(PATIENCE).map_err(|error| {
             Failure::Broken(match error {
                 RecvTimeoutError::Timeout => {
-                    format!("the driver did not answer {} within {} s", request["op"], PATIENCE.as_secs())
+                    format!("the driver did not answer {} within {} s", line.trim_end(), PATIENCE.as_secs())
                 }
-                RecvTimeoutError::Disconnected => format!("the driver ended before it answered {}", request["op"]),
+                RecvTimeoutError::Disconnected => format!("the driver ended before it answered {}", line.trim_end()),
             })
         })?;
         meaning(&answer)
     }
 
-    fn tell(&mut self, request: &Value) -> Result<(), Failure> {
+    fn tell(&mut self, request: Request<'_>) -> Result<(), Failure> {
         self.ask(request).map(drop)
     }
 }
@@ -198,19 +197,19 @@ fn register(value: &Value) -> Result<u64, Failure> {
 
 impl Connection for Session {
     fn begin(&mut self) -> Result<(), Failure> {
-        self.tell(&json!({ "op": "begin" }))
+        self.tell(Request::Begin)
     }
 
     fn read(&mut self, key: Key) -> Result<u64, Failure> {
-        register(&self.ask(&json!({ "op": "read", "key": key.0 }))?)
+        register(&self.ask(Request::Read { key: key.0 })?)
     }
 
     fn write(&mut self, key: Key, value: u64) -> Result<(), Failure> {
-        self.tell(&json!({ "op": "write", "key": key.0, "value": value }))
+        self.tell(Request::Write { key: key.0, value })
     }
 
     fn read_list(&mut self, key: Key) -> Result<Vec<u64>, Failure> {
-        match self.ask(&json!({ "op": "read-list", "key": key.0 }))? {
+        match self.ask(Request::ReadList { key: key.0 })? {
             Value::Null => Ok(Vec::new()),
             Value::Array(elements) => elements.iter().map(register).collect(),
             other => Err(Failure::Broken(format!("{} is no list", shown(&other.to_string())))),
@@ -218,21 +217,22 @@ impl Connection for Session {
     }
 
     fn append(&mut self, key: Key, element: u64) -> Result<(), Failure> {
-        self.tell(&json!({ "op": "append", "key": key.0, "value": element }))
+        self.tell(Request::Append { key: key.0, value: element })
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        self.tell(&json!({ "op": "commit" }))
+        self.tell(Request::Commit)
     }
 
     fn rollback(&mut self) -> Result<(), Failure> {
-        self.tell(&json!({ "op": "rollback" }))
+        self.tell(Request::Rollback)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn answers_say_what_is_known() {

@@ -31,6 +31,8 @@ pub(crate) mod rewrite;
 pub(crate) mod servers;
 pub(crate) mod shop;
 pub(crate) mod sketch;
+#[cfg(unix)]
+pub(crate) mod slurm;
 pub(crate) mod sound;
 pub(crate) mod store;
 pub(crate) mod strong;
