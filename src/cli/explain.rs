@@ -11,6 +11,7 @@ use crate::counterexample::{self, narrate};
 use crate::history::History;
 use crate::report::grouped;
 use anyhow::Context;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -28,8 +29,14 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
     let examples = Examples::new(&history, &findings);
-    for (place, violation) in chosen.iter().enumerate() {
+    // Several violations may be shown as the same simpler one, which names them.
+    let mut explained = BTreeSet::new();
+    for violation in &chosen {
         let example = examples.of(violation, &control.with_time_limit(MINIMIZING));
+        let is_first = explained.is_empty();
+        if !explained.insert(example.violation.id) {
+            continue;
+        }
         let mut text = explain(&history, &example, arguments, &control);
         if let Some(relatives) = relatives(&example.violation, &findings, examples.simpler_ones()) {
             text = format!("{relatives}\n\n{text}");
@@ -39,7 +46,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             (chosen, shown) => format!("{chosen}, shown as {shown}"),
         };
         let heading = if arguments.plain { format!("{name}\n") } else { format!("# {name}\n\n") };
-        out.text(&format!("{}{heading}{text}", if place > 0 { "\n" } else { "" }));
+        out.text(&format!("{}{heading}{text}", if is_first { "" } else { "\n" }));
     }
     if !arguments.all && arguments.violation.is_none() {
         let left = findings.patterns.values().sum::<u64>() - chosen.len() as u64;

@@ -53,7 +53,7 @@ impl Recorder {
         let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {
-            return Err(CollectError::recording(&io::ErrorKind::AlreadyExists.into()));
+            return Err(CollectError::Recording("it exists already, and a recording is never overwritten".to_owned()));
         }
         let recorder = Recorder::new(Some(file));
         let comment = format!("; {}\n", about.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -90,13 +90,40 @@ impl Cluster {
         spans
     }
 
-    /// The same for a selection of the sessions.
-    pub(super) fn select(&self, sessions: impl Iterator<Item = SessionId>) -> Cluster {
+    /// The faults in progress at some time from `first` to `last`, or else the last one before.
+    pub fn faults_while(&self, first: i64, last: i64) -> Vec<FaultSpan> {
+        let (mut during, mut before) = (Vec::new(), None);
+        for fault in self.faults() {
+            match fault.end {
+                Some(end) if end < first => {
+                    before = before.filter(|last: &FaultSpan| last.end > Some(end)).or(Some(fault));
+                }
+                _ if fault.start <= last => during.push(fault),
+                _ => {}
+            }
+        }
+        if during.is_empty() { before.into_iter().collect() } else { during }
+    }
+
+    fn incidents_while(&self, first: i64, last: i64) -> Vec<Incident> {
+        let faults = self.faults_while(first, last);
+        let is_of = |incident: &&Incident, fault: &FaultSpan| {
+            let within = |time: i64| fault.start <= time && fault.end.is_none_or(|end| time <= end);
+            incident.time.is_none_or(within) && fault_of(&incident.what).0 == fault.what
+        };
+        let kept = self.incidents.iter().filter(|incident| faults.iter().any(|fault| is_of(incident, fault)));
+        kept.cloned().collect()
+    }
+
+    /// The same for a selection of the sessions, and the faults while they ran from `first` to `last`, or else the last one
+    /// before. All incidents where no times are known.
+    pub(super) fn select(&self, sessions: impl Iterator<Item = SessionId>, ran: Option<(i64, i64)>) -> Cluster {
         let of_session = match self.of_session.is_empty() {
             true => Vec::new(),
             false => sessions.map(|s| self.of_session.get(s.index()).copied().flatten()).collect(),
         };
-        Cluster { nodes: self.nodes.clone(), of_session, incidents: self.incidents.clone() }
+        let incidents = ran.map_or_else(|| self.incidents.clone(), |(first, last)| self.incidents_while(first, last));
+        Cluster { nodes: self.nodes.clone(), of_session, incidents }
     }
 }
 
@@ -155,5 +182,28 @@ mod tests {
         assert_eq!(faults(&again), [("pause".to_owned(), 1, Some(3)), ("pause".to_owned(), 4, None)]);
         let mixed = [(1, "kill"), (2, "start-slow"), (3, "start"), (4, "stop-slow"), (9, "stop-other")];
         assert_eq!(faults(&mixed), [("kill".to_owned(), 1, Some(3)), ("slow".to_owned(), 2, Some(4))]);
+    }
+
+    #[test]
+    fn a_part_of_a_history_has_the_faults_of_its_time() {
+        let incident =
+            |&(time, what): &(i64, &str)| Incident { time: Some(time), what: what.to_owned(), detail: String::new() };
+        let all = [
+            (1, "start-partition config"),
+            (2, "start-partition shard1"),
+            (3, "stop-partition shard1"),
+            (7, "stop-partition config"),
+            (9, "kill"),
+        ];
+        let cluster = Cluster { incidents: all.iter().map(incident).collect(), ..Cluster::default() };
+        let during = |first, last| {
+            let part = cluster.select(std::iter::empty(), Some((first, last)));
+            part.incidents.into_iter().map(|incident| incident.time.unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(during(4, 5), [1, 7], "the partition of the other shard is over");
+        assert_eq!(during(3, 5), [1, 2, 3, 7]);
+        assert_eq!(during(8, 8), [1, 7], "the last one before");
+        assert_eq!(during(10, 11), [9]);
+        assert_eq!(during(0, 0), [0; 0]);
     }
 }

@@ -299,7 +299,7 @@ impl History {
         let names = self.transactions().map(|t| self.exact_transaction_name(t).into_boxed_str()).collect();
         let mut plain = self.without_assumed_set_up();
         plain.transaction_names = Names::Strings(names);
-        plain.cluster = self.cluster.select(self.transactions().map(|t| self.session_of(t)));
+        plain.cluster = self.cluster.select(self.transactions().map(|t| self.session_of(t)), None);
         plain.session_names = Names::Implicit(n);
         plain.session_begin = (0..=n as u32).collect();
         plain.transaction_session = (0..n).map(SessionId::new).collect();

@@ -153,13 +153,15 @@ impl History {
             origin.part_of_session = renaming.sessions.iter().map(part).collect();
         }
         let (values, lists) = self.restrict_values(&renaming);
+        let times = || renaming.transactions.iter().filter_map(|&t| self.interval(t));
+        let ran = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
         let set_up_values = match self.set_up_values.is_empty() {
             true => Vec::new(),
             false => renaming.keys.iter().map(|key| self.set_up_values[key.index()]).collect(),
         };
         let history = History {
             origin,
-            cluster: self.cluster.select(renaming.sessions.iter().copied()),
+            cluster: self.cluster.select(renaming.sessions.iter().copied(), ran),
             session_names: self.session_names.select(renaming.sessions.iter().map(|s| s.index())),
             session_begin,
             transaction_names,

@@ -302,20 +302,19 @@ fn rests_on_sessions(violation: &Violation) -> bool {
 
 /// Which faults there were while the transactions of a history ran, or else the last one before them.
 pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
-    let faults = history.cluster().faults();
     let times = || history.transactions().filter_map(|t| history.interval(t));
     let (first, last) = (times().map(|times| times.start).min()?, times().map(|times| times.end).max()?);
+    let faults = history.cluster().faults_while(first, last);
+    let when = match faults.first()?.end {
+        Some(end) if end < first => "The last fault before these transactions",
+        _ => "Faults while these transactions ran",
+    };
     let told = |fault: &FaultSpan| match fault.end {
         Some(end) => format!("{} from time {} to time {end}", visible(&fault.what), fault.start),
         None => format!("{} from time {} on", visible(&fault.what), fault.start),
     };
-    let meanwhile = faults.iter().filter(|f| f.start <= last && f.end.is_none_or(|end| end >= first));
-    let meanwhile: Vec<String> = meanwhile.take(MOST_FAULTS).map(told).collect();
-    if !meanwhile.is_empty() {
-        return Some(format!("Faults while these transactions ran: {}.", meanwhile.join(", ")));
-    }
-    let before = faults.iter().filter(|fault| fault.end.is_some_and(|end| end < first)).max_by_key(|f| f.end)?;
-    Some(format!("The last fault before these transactions: {}.", told(before)))
+    let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
+    Some(format!("{when}: {}.", told.join(", ")))
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.

@@ -8,7 +8,7 @@ use crate::checkers::Findings;
 use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{History, Outcome, TransactionId, grouped, visible, visible_line};
+use crate::history::{History, OperationId, Outcome, TransactionId, grouped, visible, visible_line};
 use std::path::Path;
 
 /// The parts a report is made of.
@@ -60,7 +60,7 @@ pub(super) fn beneath(parts: &Parts<'_>) -> Document {
 /// Everything behind the argument. `whole_in_one` is for the page without accompanying files: they are folded into it.
 fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     let Brief { example, whole, health, .. } = parts.brief;
-    report.heading(2, "Why this is not a fault of the test");
+    report.heading(2, "What speaks against a fault of the test");
     report.blocks.push(Block::List(trust::harness(example, whole, health)));
     if whole_in_one && !health.findings.is_empty() {
         report.heading(2, "The health of the whole history");
@@ -303,11 +303,17 @@ fn to_run(report: &mut Document, parts: &Parts<'_>) {
 
 fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     let level = parts.brief.example.level;
+    let lists = parts.brief.example.history.lists();
+    let is_shorter = |o: OperationId| lists.recorded_by(o).is_some_and(|all| lists.read_by(o) != Some(all));
+    let lists_are_shorter = (0..parts.brief.example.history.n_operations()).map(OperationId::new).any(is_shorter);
     let mut rows: Vec<Vec<Line>> = Vec::new();
     for file in parts.histories {
         let mut about = vec![text(format!("{}; checked again after writing: violates {}", file.about, level.spoken()))];
         if !file.losses.is_empty() {
             about.push(text(format!("; does not keep {}", file.losses.join(", "))));
+        }
+        if lists_are_shorter {
+            about.push(text("; its lists lack the elements that no transaction in it appends"));
         }
         rows.push(vec![vec![code(file.name)], about]);
     }

@@ -41,7 +41,7 @@ pub fn sql(reproduction: &Reproduction<'_>) -> String {
             Action::Begin => ("BEGIN;".to_owned(), Some(transaction(reproduction, step.transaction))),
             Action::Operation(o) => {
                 let observed = table.observed(o).map(|value| format!("observed: {}", comment(&value)));
-                let differs = if plan.unexplained.contains(&o) { " (not to be had in this order)" } else { "" };
+                let differs = if plan.unexplained.contains(&o) { " (cannot be observed in this order)" } else { "" };
                 (table.statement(o), observed.map(|observed| format!("{observed}{differs}")))
             }
             Action::Commit => ("COMMIT;".to_owned(), None),

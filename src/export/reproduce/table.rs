@@ -76,8 +76,15 @@ impl<'a> Table<'a> {
             return None;
         }
         if let Some(elements) = self.history.lists().read_by(operation) {
-            let names: Vec<String> = elements.iter().map(|&value| self.history.value_name(value)).collect();
-            return Some(if names.is_empty() { "an empty text".to_owned() } else { names.join(" ") });
+            let text = |elements: &[Value]| match elements {
+                [] => "an empty text".to_owned(),
+                _ => elements.iter().map(|&value| self.history.value_name(value)).collect::<Vec<_>>().join(" "),
+            };
+            // What was observed is what the file says, even where the script can show only a part of it.
+            return Some(match self.history.lists().recorded_by(operation).filter(|&all| all != elements) {
+                Some(all) => format!("{} (here {}, without what nothing here appends)", text(all), text(elements)),
+                None => text(elements),
+            });
         }
         Some(match (self.history.differs_from(operation), object.value) {
             (Some(other), _) => format!("anything but {}", self.history.value_name(other)),
@@ -159,6 +166,17 @@ fn literal(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::formats::text;
+    use crate::history::{TransactionId, TransactionSet};
+
+    #[test]
+    fn a_longer_list_is_quoted_as_it_was_observed() {
+        let whole = text::parse("a: [a x 1]\nb: [a x 2]\nc: [r x [1 2]]").expect("right");
+        let keep = TransactionSet::of(&whole, [1, 2].map(TransactionId::new));
+        let (part, renaming) = whole.restrict(&keep, |_| true);
+        let part = part.with_lists_as_recorded(&whole, &renaming);
+        let observed = Table::new(&part).observed(OperationId::new(1));
+        assert_eq!(observed.as_deref(), Some("1 2 (here 2, without what nothing here appends)"));
+    }
 
     #[test]
     fn texts_are_quoted_whatever_they_hold() {

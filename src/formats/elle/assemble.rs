@@ -93,7 +93,9 @@ fn incidents(log: &Log<'_>, builder: &mut Builder, clock: &Clock) {
             text if is_wrapped(text) => content_of(text).into_owned(),
             text => text.to_owned(),
         };
-        builder.incident(Incident { time, what: incident.what.unwrap_or("something").to_owned(), detail });
+        let what = incident.what.unwrap_or("something");
+        let what = incident.part.map_or_else(|| what.to_owned(), |part| format!("{what} {part}"));
+        builder.incident(Incident { time, what, detail });
     }
 }
 

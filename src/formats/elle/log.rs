@@ -197,6 +197,8 @@ pub(super) struct Incident<'a> {
     /// Place among all operations of the file, from 0.
     pub(super) place: u32,
     pub(super) what: Option<&'a str>,
+    /// The part of the system that it concerns.
+    pub(super) part: Option<&'a str>,
     /// Its value as written.
     pub(super) detail: Cow<'a, str>,
 }

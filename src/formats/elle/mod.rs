@@ -17,7 +17,7 @@
 //! | field, in any order | |
 //! |---|---|
 //! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (it is not known) |
-//! | `process` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does is an incident |
+//! | `process` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does, with its `:shard`, is an incident |
 //! | `f` | `txn` or missing |
 //! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
 //! | `time` | nanoseconds |

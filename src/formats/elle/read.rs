@@ -105,7 +105,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let begin = self.log.operations.len();
         let (mut stage, mut process, mut function) = (None, Process::Missing, None);
         let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
-        let (mut node, mut detail) = (None, (0, 0));
+        let (mut node, mut part, mut detail) = (None, None, (0, 0));
         let Some(close) = self.scan.open() else { return self.scan.fail(Self::AN_OPERATION) };
         let mut first = true;
         while self.scan.more(close, &mut first)? {
@@ -121,6 +121,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     detail = (from, self.scan.at());
                 }
                 Some("node") => node = self.node()?,
+                Some("shard") => part = self.node()?,
                 Some("time") => time = self.time()?,
                 Some("error") => {
                     error = true;
@@ -139,7 +140,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     self.pass_over(name);
                 } else {
                     let detail = self.scan.between(detail.0, detail.1);
-                    self.log.incidents.push(Incident { time, place, what: function, detail });
+                    self.log.incidents.push(Incident { time, place, what: function, part, detail });
                 }
                 return Ok(());
             }
