@@ -84,6 +84,7 @@ pub(super) fn target_key(target: Target) -> TargetKey {
         Target::Transaction(t) => (0, t.0 as usize),
         Target::Operation(o) => (1, o.index()),
         Target::Edge(e) => (2, e),
+        Target::Elsewhere(t) | Target::Several(t, _) => (3, t.index()),
     }
 }
 
@@ -112,7 +113,9 @@ pub fn compose(
         true => "all transactions of this counterexample committed",
         false => "transactions not marked otherwise committed",
     };
-    let scene = scene(&diagram, &layout);
+    let shown = options.view.scene(example, whole, &diagram);
+    let is_graph = shown.is_none();
+    let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),
         depth: step.depth(),
@@ -134,10 +137,10 @@ pub fn compose(
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(0, format!("in the literature: {}", printable(&explanation.codes)));
     let version = footer.pop();
-    footer.extend(says_no_outcome.then(|| committed.to_owned()));
+    footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
     let n_drawn = diagram.cards.iter().filter(|card| !card.transaction.is_initial()).count();
     let n = example.history.n_transactions();
-    let is_reduced = n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
+    let is_reduced = is_graph && n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
     footer.extend(is_reduced.then(|| format!("{n_drawn} of these {n} transactions are drawn")));
     let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();

@@ -57,7 +57,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What is known about the end of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
     /// The client observed a successful commit.
     Committed,

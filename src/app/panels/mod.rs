@@ -27,6 +27,7 @@ mod plot;
 pub mod raw_lines;
 pub mod replay;
 pub mod rules;
+mod scene;
 pub mod statistics;
 pub mod status;
 mod sweep;

@@ -9,15 +9,11 @@ mod axis;
 
 pub use axis::{Axis, Span};
 
-use super::sorting::{going, sort_by};
-use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
+use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
-use crate::jobs;
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Real time and how it is warped.
 #[derive(Clone, Debug)]
@@ -79,12 +75,6 @@ pub struct Timeline {
 const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
 const WIDEST: f64 = 5.0;
-
-/// Finding out when every transaction ran.
-pub(super) static TIME: Task<Arc<Timeline>> = Task::new("timeline", Failure::Page(Page::Lanes), |app, timeline| {
-    let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.timeline, Some(timeline));
-});
 
 impl Timeline {
     /// O(operations · log transactions), with times O(transactions · log).
