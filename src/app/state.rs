@@ -478,8 +478,6 @@ pub struct State {
     pub export: Option<ExportForm>,
     /// Focus the anomaly filter in the next frame.
     pub focus_filter: bool,
-    /// A system dialog is open somewhere.
-    pub waiting_for_dialog: bool,
     /// A file is being dragged over the window.
     pub drop_hint: bool,
     /// The folder being searched for histories.

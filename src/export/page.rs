@@ -1,7 +1,7 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
-use super::drawing::PAGE_CONTENT as CONTENT;
+use super::view::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};

@@ -9,7 +9,7 @@ use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
-use crate::history::{History, Outcome, TransactionId, Unit, visible};
+use crate::history::{History, Outcome, TransactionId, Unit, counted, visible};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -238,19 +238,6 @@ fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
     Some(printable(&format!("{name}: transaction {} of session {session}", whole.position_of(t) + 1)))
 }
 
-/// `1,000 transactions`.
-fn counted(n: usize, what: &str) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey, String> {
     let diagram = &drawing.diagram;
     let mut tooltips = BTreeMap::new();
@@ -277,17 +264,4 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
     }
     tooltips
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_have_separators() {
-        assert_eq!(counted(1, "transaction"), "1 transaction");
-        assert_eq!(counted(1000, "transaction"), "1,000 transactions");
-        assert_eq!(counted(12_345_678, "row"), "12,345,678 rows");
-        assert_eq!(counted(100, "row"), "100 rows");
-    }
 }

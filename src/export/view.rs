@@ -1,22 +1,27 @@
 //! What a picture shows of an anomaly: its graph, its sessions on a time axis, or the versions of one of its keys.
 
-use super::drawing::PAGE_CONTENT;
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::Counterexample;
 use crate::diagram::lanes::{Lanes, Shown};
-use crate::diagram::scene::Scene;
+use crate::diagram::layout::{MAX_TITLE_COLUMNS, SMALL_FONT};
+use crate::diagram::scene::{Align, Scene};
+use crate::diagram::text_size::elide;
+use crate::diagram::theme::Role;
 use crate::diagram::timeline::Timeline;
 use crate::diagram::versions::{self, Chain};
 use crate::diagram::{Anomaly, Arrow, Diagram};
 use crate::history::{History, KeyId};
 use crate::relations;
+use emath::vec2;
 use std::sync::Arc;
 
+/// Width between the margins of a page.
+pub(super) const PAGE_CONTENT: f32 = 940.0;
 /// Maximum number of lanes on a page.
 const LANES: usize = 60;
 /// Maximum number of versions on a page: more would be too small to read.
-const VERSIONS: usize = 8;
+const VERSIONS: usize = 6;
 
 /// What a picture shows.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +60,13 @@ impl View {
             }
             View::Key(chain) => {
                 let places = versions::places(chain, &anomaly, VERSIONS);
-                Some(versions::scene(whole, chain, Some(&anomaly), &places))
+                let mut scene = versions::scene(whole, chain, Some(&anomaly), &places);
+                let name = elide(&whole.key_name(chain.key), MAX_TITLE_COLUMNS);
+                let title = format!("versions of key {name}, in the order that sessions, updates and lists suggest");
+                scene.bounds.min.y -= 26.0;
+                let at = scene.bounds.min + vec2(6.0, 8.0);
+                scene.text((at, Align::Left), SMALL_FONT, title, Role::Legend, None);
+                Some(scene)
             }
         }
     }

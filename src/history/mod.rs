@@ -41,7 +41,7 @@ pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
 pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
-pub use numbers::grouped;
+pub use numbers::{counted, grouped};
 pub use origin::{Origin, Spot, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};

@@ -93,7 +93,7 @@ impl Brush<'_> {
                 }
                 SceneShape::Line(path) => {
                     let Some(stroke) = style.stroke else { continue };
-                    let points = path.flatten(6).into_iter().map(|point| self.point(point)).collect();
+                    let points = path.flatten(12).into_iter().map(|point| self.point(point)).collect();
                     let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
                     let wide = if self.hovered { 1.45 } else { wide };
                     self.line(points, &stroke, wide, strength, out);

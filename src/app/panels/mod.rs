@@ -6,6 +6,7 @@ pub mod banners;
 pub mod batch;
 pub mod browser;
 pub mod cases;
+mod chart;
 pub mod checker_comparison;
 pub mod collect;
 pub mod export_form;
@@ -23,7 +24,6 @@ pub mod notes;
 pub mod order;
 pub mod overrides;
 pub mod palette;
-mod plot;
 pub mod raw_lines;
 pub mod replay;
 pub mod rules;
@@ -44,7 +44,7 @@ use super::state::Document;
 use super::style::Palette;
 use super::vocabulary::{Attention, Focus, Page};
 use crate::relations::Relation;
-use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, pos2, vec2};
+use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
@@ -54,6 +54,15 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
         requests.push(Request::Run(command));
     }
     response
+}
+
+/// A small button with a command's name for screen readers.
+pub fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
+    let response = ui.small_button(text).on_hover_text(tooltip(command));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+    if response.clicked() {
+        requests.push(Request::Run(command));
+    }
 }
 
 /// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.

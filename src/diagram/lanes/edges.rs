@@ -20,34 +20,33 @@ const FEW: usize = 60;
 /// Number of segments of a bow.
 const BOW: usize = 24;
 /// Maximum number of visible labels: more cannot be read.
-const LABELS: usize = 200;
-/// Width and height of a cell of [`Room`], in points.
-const CELL: Vec2 = vec2(64.0, 24.0);
+const LABELS: usize = 100;
 
 /// A visible edge.
-struct Way<'a> {
+pub(super) struct Way<'a> {
     /// Its index among the edges of the anomaly.
     index: usize,
-    arrow: &'a Arrow,
-    path: Path,
+    pub(super) arrow: &'a Arrow,
+    pub(super) path: Path,
     points: Vec<Pos2>,
 }
 
+impl Way<'_> {
+    pub(super) fn target(&self) -> Option<Target> {
+        Some(Target::Edge(self.index))
+    }
+}
+
 impl Lanes<'_> {
-    /// Draws the edges of the anomaly, then their labels.
-    pub(super) fn draw_edges(&self, scene: &mut Scene, bars: &[Bar]) {
-        let ways = self.ways(bars);
-        for Way { index, arrow, path, .. } in &ways {
-            scene.edge(path, arrow, Some(Target::Edge(*index)));
-            scene.head(path, arrow, Some(Target::Edge(*index)));
-        }
-        let mut room = Room::of(self.plot, bars.iter().map(|bar| bar.area));
+    /// Draws the labels of edges.
+    pub(super) fn draw_labels(&self, scene: &mut Scene, ways: &[Way<'_>], bars: &[Bar]) {
+        let mut taken: Vec<Rect> = bars.iter().map(|bar| bar.area).collect();
         for Way { index, arrow, points, .. } in ways.iter().filter(|way| length(&way.points) > LABELLED).take(LABELS) {
             let size = label_size(arrow);
             let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
             let areas = places.map(|at| Rect::from_center_size(at, size));
             // Where it covers neither a transaction nor another label, and preferably no other edge.
-            let is_free = |area: &&Rect| room.is_free(**area);
+            let is_free = |area: &&Rect| !taken.iter().any(|other| other.intersects(**area));
             let is_alone = |area: &&Rect| {
                 let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
                 ways.len() > FEW || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
@@ -56,13 +55,13 @@ impl Lanes<'_> {
             let area = free.copied().unwrap_or_else(|| {
                 Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size)
             });
-            room.take(area);
+            taken.push(area);
             scene.label(area, arrow, Some(Target::Edge(*index)));
         }
     }
 
     /// The visible edges: invisible ones cost nothing more.
-    fn ways(&self, bars: &[Bar]) -> Vec<Way<'_>> {
+    pub(super) fn ways(&self, bars: &[Bar]) -> Vec<Way<'_>> {
         let Some(anomaly) = &self.shown.anomaly else { return Vec::new() };
         // Edges that say the same between the same ends are drawn once.
         let ends_of = |index: usize| anomaly.edges.get(index).map(|edge| (edge.from, edge.to));
@@ -123,7 +122,7 @@ impl Lanes<'_> {
             false => (from.left_bottom(), to.right_bottom(), 1.0),
         };
         let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
-        let room = ((self.lane - from.height()) / 2.0).clamp(8.0, 30.0);
+        let room = ((self.lane - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
         let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
         bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
     }
@@ -154,40 +153,6 @@ fn along(way: &[Pos2], share: f32) -> Pos2 {
     way.last().copied().unwrap_or_default()
 }
 
-/// The occupied space, by cells, so that looking for room costs the same however much is visible.
-struct Room {
-    plot: Rect,
-    cells: HashMap<(i32, i32), Vec<Rect>>,
-}
-
-impl Room {
-    fn of(plot: Rect, taken: impl Iterator<Item = Rect>) -> Room {
-        let mut room = Room { plot, cells: HashMap::new() };
-        taken.for_each(|area| room.take(area));
-        room
-    }
-
-    /// The visible cells that an area touches.
-    fn cells(&self, area: Rect) -> impl Iterator<Item = (i32, i32)> + use<> {
-        let area = area.intersect(self.plot);
-        let cell = |at: Pos2| ((at.x / CELL.x).floor() as i32, (at.y / CELL.y).floor() as i32);
-        let (from, to) = (cell(area.min), cell(area.max));
-        let is_seen = area.is_positive();
-        (from.0..=to.0).flat_map(move |x| (from.1..=to.1).map(move |y| (x, y))).filter(move |_| is_seen)
-    }
-
-    fn take(&mut self, area: Rect) {
-        for cell in self.cells(area) {
-            self.cells.entry(cell).or_default().push(area);
-        }
-    }
-
-    fn is_free(&self, area: Rect) -> bool {
-        let taken = self.cells(area).filter_map(|cell| self.cells.get(&cell)).flatten();
-        !taken.into_iter().any(|other| other.intersects(area))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,17 +165,5 @@ mod tests {
         assert!((top - pos2(50.0, 30.0)).length() < 0.5, "{top}");
         assert!(length(&way) > 80.0 && along(&way, 1.0).distance(way[BOW]) < 0.01);
         assert_eq!(along(&[pos2(0.0, 0.0), pos2(10.0, 0.0)], 0.25), pos2(2.5, 0.0));
-    }
-
-    #[test]
-    fn room_is_where_nothing_stands() {
-        let plot = Rect::from_min_size(Pos2::ZERO, vec2(1000.0, 500.0));
-        let bar = Rect::from_min_size(pos2(100.0, 100.0), vec2(700.0, 24.0));
-        let mut room = Room::of(plot, [bar, Rect::from_min_size(pos2(5e5, 0.0), vec2(1e6, 24.0))].into_iter());
-        let label = |x, y| Rect::from_center_size(pos2(x, y), vec2(60.0, 16.0));
-        assert!(!room.is_free(label(400.0, 110.0)) && !room.is_free(label(90.0, 118.0)));
-        assert!(room.is_free(label(400.0, 150.0)) && room.is_free(label(900.0, 110.0)));
-        room.take(label(400.0, 150.0));
-        assert!(!room.is_free(label(430.0, 155.0)) && room.is_free(label(480.0, 155.0)));
     }
 }

@@ -20,6 +20,8 @@ const LANE: (f32, f32) = (38.0, 96.0);
 const NAMES: f32 = 92.0;
 /// Height of the axis.
 const AXIS: f32 = 26.0;
+/// Room above the first lane, for the labels of edges.
+const ABOVE: f32 = 10.0;
 /// Height of a transaction in its lane.
 const BAR: f32 = 24.0;
 /// Things narrower than this are drawn together, in points.
@@ -95,7 +97,7 @@ impl<'a> Lanes<'a> {
     pub fn fitted(shown: Shown<'a>, width: f32, most: usize) -> Lanes<'a> {
         let mut lanes = Lanes::new(shown, vec2(width, AXIS), View::default());
         lanes.lane = 72.0;
-        lanes.plot.max.y = AXIS + lanes.lane * lanes.rows.len().min(most) as f32;
+        lanes.plot.max.y = AXIS + ABOVE + lanes.lane * lanes.rows.len().min(most) as f32;
         lanes.fit();
         lanes
     }
@@ -138,8 +140,14 @@ impl<'a> Lanes<'a> {
             scene.line(line, Role::Rule, None);
         }
         let bars = self.bars(&lanes);
-        bars.iter().for_each(|bar| self.draw_bar(&mut scene, bar));
-        self.draw_edges(&mut scene, &bars);
+        // Lines pass above the transactions of the anomaly and below the others, whose names they would strike out.
+        let is_above = |bar: &&Bar| matches!(bar.target, Target::Elsewhere(_));
+        let ways = self.ways(&bars);
+        bars.iter().filter(|bar| !is_above(bar)).for_each(|bar| self.draw_bar(&mut scene, bar));
+        ways.iter().for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
+        bars.iter().filter(is_above).for_each(|bar| self.draw_bar(&mut scene, bar));
+        ways.iter().for_each(|way| scene.head(&way.path, way.arrow, way.target()));
+        self.draw_labels(&mut scene, &ways, &bars);
         self.draw_names(&mut scene, &lanes);
         self.draw_axis(&mut scene, &ticks);
         self.name(&mut scene, &bars);
@@ -158,7 +166,7 @@ impl<'a> Lanes<'a> {
     }
 
     fn y(&self, place: usize) -> f32 {
-        self.plot.top() + (place as f32 + 0.5) * self.lane - self.view.top
+        self.plot.top() + ABOVE + (place as f32 + 0.5) * self.lane - self.view.top
     }
 
     /// The right edge, in units of the axis.

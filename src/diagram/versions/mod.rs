@@ -82,7 +82,7 @@ impl Chain {
                     let replaced =
                         rows.last().is_some_and(|row: &Row| row.writer == t && !history.lists().is_list(key));
                     if replaced && let Some(row) = rows.last_mut() {
-                        row.blemish = Some("overwritten by its own transaction");
+                        row.blemish = Some("intermediate write");
                     }
                     let blemish = match resolution.standing(t) {
                         Standing::Aborted => Some("aborted"),

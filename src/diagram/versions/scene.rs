@@ -14,10 +14,10 @@ use emath::{Pos2, Rect, Vec2, pos2, vec2};
 const CARD: Vec2 = vec2(112.0, 46.0);
 /// From one card to the next.
 pub const STEP: f32 = 146.0;
-/// Room above the cards, for what is forced.
-const ABOVE: f32 = 84.0;
 /// From one arc of what is forced to the next.
 const ARC: f32 = 22.0;
+/// Maximum number of arcs above each other.
+const ARCS: usize = 3;
 /// Maximum number of readers named under a version.
 const READERS: usize = 8;
 /// Height of a line under a version.
@@ -29,10 +29,11 @@ const FONT: f32 = 11.0;
 
 /// The versions at `places`, ascending, as columns that are [`STEP`] wide. O(places + what is forced).
 pub fn scene(history: &History, chain: &Chain, anomaly: Option<&Anomaly<'_>>, places: &[usize]) -> Scene {
-    let bounds = Rect::from_min_size(Pos2::ZERO, vec2(places.len() as f32 * STEP, ABOVE + CARD.y + 8.0));
-    let mut columns = Columns { history, anomaly, scene: Scene::new(bounds) };
+    let top = 16.0 + ARC * chain.forced.len().min(ARCS) as f32;
+    let bounds = Rect::from_min_size(Pos2::ZERO, vec2(places.len() as f32 * STEP, top + CARD.y + 8.0));
+    let mut columns = Columns { history, anomaly, top, scene: Scene::new(bounds) };
     for (column, &place) in places.iter().enumerate() {
-        let (card, row) = (card(column), &chain.rows[place]);
+        let (card, row) = (columns.card(column), &chain.rows[place]);
         columns.version(card, row);
         columns.readers(card, row);
         if let Some(&next) = places.get(column + 1) {
@@ -54,7 +55,9 @@ pub fn places(chain: &Chain, anomaly: &Anomaly<'_>, most: usize) -> Vec<usize> {
     let mut places: Vec<usize> = own.map(|(place, _)| place).take(most).collect();
     let around = |place: &usize| [place.saturating_sub(1), place + 1];
     let around: Vec<usize> = places.iter().flat_map(around).filter(|place| *place < chain.rows.len()).collect();
-    for place in around.into_iter().chain(0..chain.rows.len()) {
+    // Of a key that it is not about, the oldest ones.
+    let others = if places.is_empty() { 0..chain.rows.len() } else { 0..0 };
+    for place in around.into_iter().chain(others) {
         if places.len() < most && !places.contains(&place) {
             places.push(place);
         }
@@ -63,17 +66,19 @@ pub fn places(chain: &Chain, anomaly: &Anomaly<'_>, most: usize) -> Vec<usize> {
     places
 }
 
-fn card(column: usize) -> Rect {
-    Rect::from_min_size(pos2(column as f32 * STEP + 6.0, ABOVE), CARD)
-}
-
 struct Columns<'a> {
     history: &'a History,
     anomaly: Option<&'a Anomaly<'a>>,
+    /// Room above the cards, for what is forced.
+    top: f32,
     scene: Scene,
 }
 
 impl Columns<'_> {
+    fn card(&self, column: usize) -> Rect {
+        Rect::from_min_size(pos2(column as f32 * STEP + 6.0, self.top), CARD)
+    }
+
     fn name(&self, transaction: TransactionId) -> String {
         match transaction.is_initial() {
             true => "initial".to_owned(),
@@ -117,11 +122,7 @@ impl Columns<'_> {
             scene.bounds.max.y = scene.bounds.max.y.max(y);
         };
         if let Some(blemish) = row.blemish {
-            let (first, second) = blemish.split_once(" by ").unwrap_or((blemish, ""));
-            line(&mut self.scene, first, Role::FaultText, None);
-            if !second.is_empty() {
-                line(&mut self.scene, &format!("by {second}"), Role::FaultText, None);
-            }
+            line(&mut self.scene, blemish, Role::FaultText, None);
         }
         let text = if row.readers.is_empty() { "never read" } else { "read by" };
         line(&mut self.scene, text, Role::Folded, None);
@@ -151,17 +152,17 @@ impl Columns<'_> {
     fn forced(&mut self, chain: &Chain, places: &[usize]) {
         // What is not shown is to the left or to the right of what is.
         let column = |place: usize| match places.binary_search(&place) {
-            Ok(column) => card(column),
-            Err(0) => card(0).translate(vec2(-STEP, 0.0)),
-            Err(column) => card(column),
+            Err(0) => self.card(0).translate(vec2(-STEP, 0.0)),
+            Ok(column) | Err(column) => self.card(column),
         };
         let in_sight = |place: usize| places.binary_search(&place).is_ok();
         let forced = chain.forced.iter().filter(|f| in_sight(f.older) || in_sight(f.newer));
-        for (n, forced) in forced.enumerate() {
+        let ends: Vec<_> = forced.map(|f| (f, column(f.older), column(f.newer))).collect();
+        for (n, (forced, older, newer)) in ends.into_iter().enumerate() {
             let agrees = forced.older < forced.newer;
             let side = vec2(if agrees { 10.0 } else { -10.0 }, 0.0);
-            let (from, to) = (column(forced.older).center_top() + side, column(forced.newer).center_top() - side);
-            let y = ABOVE - ARC - (n % 3) as f32 * ARC;
+            let (from, to) = (older.center_top() + side, newer.center_top() - side);
+            let y = self.top - ARC * (n % ARCS + 1) as f32;
             let path = Path::rounded(&[from, pos2(from.x, y), pos2(to.x, y), to], 5.0);
             let says = if agrees { "forced" } else { "forces opposite" };
             let arrow = Arrow {
