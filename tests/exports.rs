@@ -280,7 +280,7 @@ fn check_json(picture: &Picture, bytes: &[u8]) {
 #[test]
 fn text_on_a_page_is_legible_and_inside_the_page() {
     for (name, example) in examples() {
-        check_texts(&name, &picture(&example, &ComposeOptions::default()));
+        check_texts(name, &picture(&example, &ComposeOptions::default()));
     }
 }
 

@@ -59,7 +59,8 @@ pub fn export_ui(
         }
         ui.add_space(10.0);
         ui.horizontal(|ui| {
-            let ready = !form.path.trim().is_empty();
+            let is_known = document.is_some_and(|document| document.view(form.view, false).is_some());
+            let ready = !form.path.trim().is_empty() && (is_known || !form.kind.is_picture());
             let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
             let unfocused = ui.memory(|memory| memory.focused().is_none());
             let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));

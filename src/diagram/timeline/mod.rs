@@ -29,19 +29,20 @@ pub struct Clock {
 impl Clock {
     /// True time since the first stamp, of a position on the warped axis.
     pub fn true_time(&self, warped: f64) -> f64 {
-        let at = self.stamps.partition_point(|(_, place)| *place < warped);
-        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
-            (Some(a), Some(b)) => a.0 + (b.0 - a.0) * ((warped - a.1) / (b.1 - a.1)),
-            (None, Some(only)) | (Some(only), None) => only.0,
-            (None, None) => 0.0,
-        }
+        self.between(warped, |&(time, place)| (place, time))
     }
 
     /// The position on the warped axis of a true time since the first stamp.
     pub fn warped(&self, time: f64) -> f64 {
-        let at = self.stamps.partition_point(|(stamp, _)| *stamp < time);
-        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
-            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((time - a.0) / (b.0 - a.0)),
+        self.between(time, |stamp| *stamp)
+    }
+
+    /// What corresponds to `value` between two stamps, each of which is a value and what corresponds to it.
+    fn between(&self, value: f64, stamp: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
+        let at = self.stamps.partition_point(|other| stamp(other).0 < value);
+        let before = at.checked_sub(1).and_then(|before| self.stamps.get(before));
+        match (before.map(&stamp), self.stamps.get(at).map(&stamp)) {
+            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((value - a.0) / (b.0 - a.0)),
             (None, Some(only)) | (Some(only), None) => only.1,
             (None, None) => 0.0,
         }
