@@ -201,7 +201,7 @@ impl Sweep {
     pub fn charts(&self) -> [Chart; 2] {
         let name = self.ran.parameter.name();
         let chart = |title: &str, unit, quantity| Chart {
-            title: title.to_owned(),
+            title: format!("{title} by {name}"),
             x: Axis { name: name.to_owned(), unit: Unit::Number, logarithmic: self.is_logarithmic() },
             y: Axis { name: title.to_owned(), unit, logarithmic: quantity == Quantity::Time },
             series: self.series(quantity),

@@ -154,6 +154,14 @@ impl Scene {
         self.bold((at, Align::Center), LABEL_FONT, label_text(arrow), Role::LabelText(arrow.relation), target);
     }
 
+    /// Adds an edge of this length to the right, as legends show it.
+    pub fn sample(&mut self, from: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
+        let tip = from + vec2(length, 0.0);
+        self.line(Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)), Role::Edge(relation, emphasis), None);
+        let shape = Shape::Head(head(tip, vec2(1.0, 0.0)));
+        self.marks.push(Mark::new(shape, Role::Head(relation, emphasis), None));
+    }
+
     /// Ends a part: all marks since the one before belong to it.
     fn end(&mut self, part: Part) {
         let from = self.parts.last().map_or(0, |(_, marks)| marks.end);

@@ -204,7 +204,7 @@ pub struct Style {
 }
 
 /// Dashes of a relation: alternating lengths of dashes and gaps.
-pub fn dash(relation: Relation) -> &'static [f32] {
+fn dash(relation: Relation) -> &'static [f32] {
     match relation {
         Relation::SessionOrder => &[2.0, 4.0],
         Relation::WriteRead => &[],
@@ -217,7 +217,7 @@ pub fn dash(relation: Relation) -> &'static [f32] {
 }
 
 /// Dashes of what was ruled out, whatever its relation: pairs of dots.
-pub const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
+const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
 
 /// A set of colours.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use super::Picture;
 use super::view::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
-use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
+use crate::diagram::scene::{Align, Mark, Scene, Shape, numbered};
 use crate::diagram::text_size::{prose_width, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
@@ -178,7 +178,7 @@ impl Writer {
                     self.y += LEGEND_LINE;
                     x = column;
                 }
-                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
+                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
                 x = self.legend_text(x + SAMPLE + 8.0, code, true, Role::LabelText(relation));
                 x = self.legend_text(x, name, false, Role::Legend) + 16.0;
             }
@@ -187,7 +187,7 @@ impl Writer {
         let mut x = self.left;
         for (sample, text) in legend_notes(picture) {
             if let Some((relation, emphasis)) = sample {
-                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
+                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
                 x += SAMPLE + 8.0;
             }
             x = self.legend_text(x, text, false, Role::Legend) + 16.0;
@@ -199,14 +199,6 @@ impl Writer {
     fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
         self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
         x + 8.0 + if role.is_prose() { prose_width(text, LEGEND, bold) } else { width(text, LEGEND) }
-    }
-
-    fn sample(&mut self, at: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
-        let end = at + vec2(length, 0.0);
-        let line = Path::line(at, end - vec2(8.0, 0.0));
-        let (role, head_role) = (Role::Edge(relation, emphasis), Role::Head(relation, emphasis));
-        self.scene.line(line, role, None);
-        self.scene.marks.push(Mark::new(Shape::Head(head(end, vec2(1.0, 0.0))), head_role, None));
     }
 
     /// Short facts with dots between them, broken between facts.

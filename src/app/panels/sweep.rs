@@ -95,9 +95,9 @@ pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep) {
     ui.add_space(10.0);
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
-        let by = format!("by {}", sweep.ran.parameter.name());
         for (column, chart) in [left, right].into_iter().zip(sweep.charts()) {
-            chart_ui(column, &chart, Marks::Dots, &by, &format!("Plot of the sweep: {}", chart.title));
+            let name = format!("Plot of the sweep: {}", chart.y.name);
+            chart_ui(column, &chart, Marks::Dots, "a line for each checker", &name);
         }
     });
 }
