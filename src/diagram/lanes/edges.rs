@@ -51,7 +51,11 @@ impl Lanes<'_> {
                 let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
                 ways.len() > FEW || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
             };
-            let free = areas.iter().filter(is_free).find(is_alone).or_else(|| areas.iter().find(is_free));
+            // Short edges have it to one side.
+            let aside = [-1.0, 1.0].map(|side| areas[0].translate(vec2(side * (size.x / 2.0 + SIDE), 0.0)));
+            let is_seen = |area: &&Rect| self.plot.contains_rect(**area);
+            let alone = areas.iter().chain(aside.iter().filter(is_seen)).filter(is_free).find(is_alone);
+            let free = alone.or_else(|| areas.iter().find(is_free));
             let area = free.copied().unwrap_or_else(|| {
                 Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size)
             });

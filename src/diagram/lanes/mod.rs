@@ -96,7 +96,7 @@ impl<'a> Lanes<'a> {
     /// Lanes as wide as this and as high as the sessions of the anomaly need, at most `most` of them, seen as a whole.
     pub fn fitted(shown: Shown<'a>, width: f32, most: usize) -> Lanes<'a> {
         let mut lanes = Lanes::new(shown, vec2(width, AXIS), View::default());
-        lanes.lane = 72.0;
+        lanes.lane = LANE.1;
         lanes.plot.max.y = AXIS + ABOVE + lanes.lane * lanes.rows.len().min(most) as f32;
         lanes.fit();
         lanes
