@@ -5,6 +5,7 @@
 //! [`Control::check`] in its inner loops.
 
 mod memory;
+pub mod sorting;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -18,7 +18,7 @@
 //!
 //! | module | what lives there | may import |
 //! |---|---|---|
-//! | `control` | stop flag, limits and progress | |
+//! | `control` | stop flag, limits and progress; loops that end when they are stopped | |
 //! | `files` | output files, whole or not there | |
 //! | `history` | what was observed, nothing inferred | |
 //! | `graph` | algorithms on vertex numbers | |
@@ -33,7 +33,7 @@
 //! | `verify` | is the evidence real? | history, report, control |
 //! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, counterexample, report, verify, control |
 //! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
-//! | `diagram` | what to draw and where | history, relations, graph |
+//! | `diagram` | what to draw and where | history, relations, graph, control |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
 //! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |
 //! | `jobs` | start, poll, cancel | control |

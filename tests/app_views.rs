@@ -50,6 +50,28 @@ fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
     assert_eq!(document(&window).attended().len(), 1);
 }
 
+#[test]
+fn lanes_and_versions_are_exported_as_they_are_seen() {
+    for (key, page, words) in
+        [(egui::Key::Num2, Page::Lanes, "causal steps"), (egui::Key::Num3, Page::Key, "versions of key x")]
+    {
+        let (mut window, _folder) = on_page(FRACTURED, egui::Theme::Dark, key);
+        wait(&mut window, "the page", |window| document(window).view(page, false).is_some());
+        window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
+        window.run_steps(4);
+        let form = window.state().state().export.clone().expect("the dialog is open");
+        assert_eq!(form.view, page);
+        window.get_by_label("Export").click();
+        window.run_steps(2);
+        wait(&mut window, "the file", |_| std::path::Path::new(&form.path).is_file());
+        let svg = std::fs::read_to_string(&form.path).expect("it was written");
+        assert!(svg.contains(words), "{svg}");
+        let picture = document(&window).current_picture().expect("a picture").clone();
+        let history = &picture.argument.counterexample.history;
+        assert!(history.transactions().all(|t| svg.contains(&format!(">{}<", history.transaction_name(t)))), "{svg}");
+    }
+}
+
 /// Two sessions with times.
 const TIMED: &str = "a: [w x 1]@0..10 [w x 2]@1000..1010\nb: [r x 2]@2000..2010 [r x 1]@2020..2030\n";
 

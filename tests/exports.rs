@@ -8,9 +8,12 @@ use isoscope::checkers::{self, Level, LevelSet, Pattern, Proof, Verdict, Violati
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Counterexample, Minimality, Shows, explain};
 use isoscope::diagram::layout::{self, LayoutStyle, Problem, lanes, lanes_moved, problems};
-use isoscope::diagram::scene::{Shape, scene};
+use isoscope::diagram::scene::{Mark, Shape, scene};
+use isoscope::diagram::theme::Role;
 use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole, Target};
-use isoscope::export::{ComposeOptions, EXPORTERS, Evidence, ExportKind, Picture, compose, export, page, sha256};
+use isoscope::export::{
+    ComposeOptions, EXPORTERS, Evidence, ExportKind, Picture, View, compose, export, keys_of, page, sha256,
+};
 use isoscope::formats::{self, text};
 use isoscope::history::{History, KeyId, OperationId, SessionId, TransactionId, TransactionSet};
 use isoscope::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
@@ -277,22 +280,67 @@ fn check_json(picture: &Picture, bytes: &[u8]) {
 #[test]
 fn text_on_a_page_is_legible_and_inside_the_page() {
     for (name, example) in examples() {
-        let picture = picture(&example, &ComposeOptions::default());
-        let page = page(&picture);
-        assert_eq!(page.bounds.width(), 1000.0, "{name}");
-        for mark in &page.marks {
-            let Shape::Text { at, align, size, bold, text } = &mark.shape else { continue };
-            let width = match mark.role.is_prose() {
-                true => isoscope::diagram::text_size::prose_width(text, *size, *bold),
-                false => isoscope::diagram::text_size::width(text, *size),
-            };
-            let left = match align {
-                isoscope::diagram::scene::Align::Left | isoscope::diagram::scene::Align::After => at.x,
-                isoscope::diagram::scene::Align::Center => at.x - width / 2.0,
-                isoscope::diagram::scene::Align::Right => at.x - width,
-            };
-            assert!(left >= 0.0 && left + width <= page.bounds.width(), "{name}: `{text}` sticks out");
-            assert!(*size >= 11.0, "{name}: `{text}` is too small");
+        check_texts(name, &picture(&example, &ComposeOptions::default()));
+    }
+}
+
+fn check_texts(name: &str, picture: &Picture) {
+    let page = page(picture);
+    assert_eq!(page.bounds.width(), 1000.0, "{name}");
+    for mark in &page.marks {
+        let Shape::Text { at, align, size, bold, text } = &mark.shape else { continue };
+        let width = match mark.role.is_prose() {
+            true => isoscope::diagram::text_size::prose_width(text, *size, *bold),
+            false => isoscope::diagram::text_size::width(text, *size),
+        };
+        let left = match align {
+            isoscope::diagram::scene::Align::Left | isoscope::diagram::scene::Align::After => at.x,
+            isoscope::diagram::scene::Align::Center => at.x - width / 2.0,
+            isoscope::diagram::scene::Align::Right => at.x - width,
+        };
+        assert!(left >= 0.0 && left + width <= page.bounds.width(), "{name}: `{text}` sticks out");
+        assert!(*size >= 11.0, "{name}: `{text}` is too small");
+    }
+}
+
+/// Lanes and versions of what the samples violate: all of the anomaly is there, and nothing is cut.
+#[test]
+fn lanes_and_versions_are_exported_like_graphs() {
+    let control = Control::new();
+    for file in ["web-shop.txt", "lost-update.json", "real-time-cycle.txt", "case-split.txt", "long-fork.hist"] {
+        let path = common::repository("sample_histories").join(file);
+        let history = formats::open(&path, None, &control).expect(file);
+        let options = checkers::Options { levels: Level::of(&history), ..checkers::Options::default() };
+        let findings = isoscope::audit::check(&history, &options, &control, &|_| {});
+        let violation = findings.violations.first().expect("it violates a level");
+        let example = isoscope::audit::Examples::new(&history, &findings).of(violation, &control);
+        let picture = |view: View| {
+            let options = ComposeOptions { view, ..ComposeOptions::default() };
+            compose(&example.counterexample, &example.explanation, &history, &options)
+        };
+        let lanes = picture(View::lanes(&history, &control).expect("nothing stops it"));
+        let has = |target: Target| lanes.scene.marks.iter().any(|mark| mark.target == Some(target));
+        let small = &example.counterexample.history;
+        assert!(small.transactions().all(|t| has(Target::Transaction(t))), "{file}: a transaction has no bar");
+        for arrow in &lanes.diagram.arrows {
+            let is_of_initial = lanes.diagram.cards[arrow.from].transaction.is_initial();
+            assert!(is_of_initial || has(Target::Edge(arrow.edge)), "{file}: {} is not drawn", arrow.label);
+        }
+        let mut pictures = vec![lanes];
+        for key in keys_of(violation, &history) {
+            let versions = picture(View::key(&history, key, violation, &control).expect("nothing stops it"));
+            let is_version = |mark: &Mark| matches!(mark.role, Role::Bar(..));
+            let n = versions.scene.marks.iter().filter(|mark| is_version(mark)).count();
+            assert!((2..=6).contains(&n), "{file}: {n} versions");
+            pictures.push(versions);
+        }
+        for picture in &pictures {
+            check_texts(file, picture);
+            check_tikz(picture, &export(ExportKind::Tikz, picture).expect("TikZ"));
+            let svg = export(ExportKind::Svg, picture).expect("SVG");
+            assert_eq!(svg, export(ExportKind::Svg, picture).expect("SVG"));
+            usvg::Tree::from_data(&svg, &usvg::Options::default()).expect("the SVG is well formed");
+            export(ExportKind::Png, picture).expect("PNG");
         }
     }
 }

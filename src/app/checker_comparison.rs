@@ -61,18 +61,23 @@ impl CheckerComparison {
         text
     }
 
-    /// Memory and processor time over time, as a picture.
-    pub fn svg(&self) -> String {
+    /// Memory and processor time over time.
+    pub fn charts(&self) -> [Chart; 2] {
         let chart = |title: &str, unit, used: Used| Chart {
             title: title.to_owned(),
             x: Axis { name: "time since the start of each".to_owned(), unit: Unit::Seconds, logarithmic: false },
             y: Axis { name: title.to_owned(), unit, logarithmic: false },
             series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
         };
-        svg(&[
+        [
             chart("Memory, more than before", Unit::Megabytes, Used::Memory),
             chart("Processor time", Unit::Seconds, Used::Processor),
-        ])
+        ]
+    }
+
+    /// The same as a picture.
+    pub fn svg(&self) -> String {
+        svg(&self.charts())
     }
 }
 

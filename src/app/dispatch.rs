@@ -326,14 +326,20 @@ impl App {
         let id = picture.argument.shown.to_string().replace('/', "-");
         let folder = dialogs::folder_of(Some(&document.source));
         let path = folder.join(format!("{stem}-{id}.{}", kind.extension()));
-        self.state.export = Some(ExportForm { kind, path: path.display().to_string() });
+        let view = if matches!(self.state.page, Page::Lanes | Page::Key) { self.state.page } else { Page::Graph };
+        self.state.export = Some(ExportForm { kind, view, path: path.display().to_string() });
+        // They can be exported without having been looked at.
+        self.prepare_lanes();
+        self.prepare_key();
     }
 
     fn write_export(&mut self, kind: ExportKind, path: PathBuf) {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
         let Some(history) = document.history.clone() else { return };
-        let what = exporting::What { kind, path, picture, history, hidden: self.state.hidden.clone() };
+        let page = self.state.export.as_ref().map_or(Page::Graph, |form| form.view);
+        let view = document.view(page, self.state.true_time).unwrap_or_default();
+        let what = exporting::What { kind, path, picture, history, view, hidden: self.state.hidden.clone() };
         self.ask(&EXPORT, move |control| Some(exporting::write(&what, control)));
         self.state.export = None;
     }

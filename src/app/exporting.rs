@@ -7,7 +7,7 @@ use super::tree::Catalogue;
 use crate::checkers::lattice::Promise;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
-use crate::export::{ComposeOptions, Evidence, ExportKind, compose, export};
+use crate::export::{ComposeOptions, Evidence, ExportKind, View, compose, export};
 use crate::files;
 use crate::health::Health;
 use crate::history::History;
@@ -36,6 +36,8 @@ pub struct What {
     pub picture: Arc<Picture>,
     /// The whole history.
     pub history: Arc<History>,
+    /// What a picture shows.
+    pub view: View,
     /// Relations whose edges are not drawn.
     pub hidden: BTreeSet<Relation>,
 }
@@ -46,6 +48,7 @@ pub(super) fn write(what: &What, control: &Control) -> Result<PathBuf, String> {
     let options = ComposeOptions {
         hidden: what.hidden.iter().copied().collect(),
         drawn: Some(what.picture.sketch.layout.clone()),
+        view: what.view.clone(),
         ..what.picture.options(&what.history)
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);

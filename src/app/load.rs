@@ -78,16 +78,6 @@ pub enum Message {
     Failed(Unreadable),
 }
 
-/// The levels that the window checks for every history.
-pub fn levels() -> Vec<Level> {
-    Options::default().levels
-}
-
-/// The levels that the window checks for this one: with times also strict serializability.
-pub fn levels_of(history: &History) -> Vec<Level> {
-    Level::of(history)
-}
-
 /// Reading and checking. The phase of the history says whether that goes on.
 pub(super) static LOAD: Task<Message> = Task {
     shows_progress: false,
@@ -111,7 +101,7 @@ impl Load {
             Ok(history) => {
                 let history = Arc::new(history);
                 let recorded = history.recorded();
-                let levels = levels_of(&history);
+                let levels = Level::of(&history);
                 let named = find_named(&history, &self.names, control);
                 let seconds = started.elapsed().as_secs_f64();
                 outbox.send(Message::Read { history: Arc::clone(&history), recorded, levels, named, seconds });
@@ -247,7 +237,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         check.found(check.against(&Options { levels, ..Options::default() }), false);
     }
     if control.check().is_ok() {
-        check.run(levels_of(history));
+        check.run(Level::of(history));
     }
 }
 

@@ -27,7 +27,6 @@ pub mod fuzzy;
 pub mod group_graph;
 pub mod grouping;
 mod instances;
-pub mod lanes;
 mod lattice;
 pub mod listing;
 pub mod load;
@@ -49,13 +48,11 @@ pub mod replaying;
 pub mod samples;
 mod selection;
 pub mod settings;
-pub mod sorting;
 pub mod state;
 mod stepping;
 pub mod style;
 pub mod sweep;
 mod tasks;
-pub mod timeline;
 pub mod tour;
 pub mod tree;
 mod unreadable;
@@ -162,7 +159,7 @@ pub struct App {
     wanted_listing: Option<listing::Wanted>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
-    lanes: lanes::LanesView,
+    lanes: panels::lanes::LanesView,
     settings: settings::Settings,
     pictures: VecDeque<Arc<Picture>>,
     recent_place: Option<PathBuf>,
@@ -188,7 +185,7 @@ impl App {
             files: files::none(),
             wanted_listing: None,
             good_since: None,
-            lanes: lanes::LanesView::default(),
+            lanes: panels::lanes::LanesView::default(),
             settings,
             pictures: VecDeque::new(),
             recent_place,
@@ -442,7 +439,7 @@ impl App {
         if let Some(form) = &mut self.state.export
             && !self.dialogs.own_is_open()
         {
-            panels::export_form::export_ui(ui, form, waiting, requests);
+            panels::export_form::export_ui(ui, form, self.state.document.as_ref(), waiting, requests);
         } else if waiting {
             panels::export_form::waiting_ui(ui, requests);
         }

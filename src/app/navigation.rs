@@ -6,15 +6,21 @@ use super::group_graph::{GATHER, GroupGraph};
 use super::listing::{LIST, Listing};
 use super::nav_history::Place;
 use super::palette::{self, FIND, Palette};
-use super::panels;
 use super::state::{Document, KeyView};
-use super::timeline::{TIME, Timeline};
+use super::tasks::{Failure, Task};
 use super::versions::{CHAIN, Question, Wanted};
 use super::vocabulary::Page;
 use crate::checkers::Level;
+use crate::diagram::timeline::Timeline;
 use crate::history::{SessionId, TransactionId};
 use crate::jobs;
 use std::sync::Arc;
+
+/// Finding out when every transaction ran.
+static TIME: Task<Arc<Timeline>> = Task::new("timeline", Failure::Page(Page::Lanes), |app, timeline| {
+    let Some(document) = &mut app.state.document else { return };
+    jobs::replace(&mut document.timeline, Some(timeline));
+});
 
 impl App {
     /// Starts whatever the visible page needs and records the current view.
@@ -51,8 +57,8 @@ impl App {
     pub(super) fn prepare_key(&mut self) {
         let Some(document) = &self.state.document else { return };
         let follows = document.key.as_ref().is_none_or(|view| view.of != document.selected);
-        if follows && let Some(key) = panels::versions::keys_of(document).first().copied() {
-            self.show_key(Wanted::Key(key));
+        if follows && let Some(key) = document.keys().first().copied() {
+            self.ask_for_key(Wanted::Key(key));
         }
     }
 

@@ -4,7 +4,7 @@ use super::App;
 use super::arrangement::Arrangement;
 use super::collecting::form::Field;
 use super::dialogs::{self, Purpose};
-use super::load::{self, LOAD, Load};
+use super::load::{LOAD, Load};
 use super::panels::export_form;
 use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
@@ -12,7 +12,7 @@ use super::state::Document;
 use super::vocabulary::{Page, Source};
 use super::watch::{WATCH, watch};
 use super::{recent, samples};
-use crate::checkers::ViolationName;
+use crate::checkers::{Options, ViolationName};
 use crate::history::Rules;
 use crate::jobs;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ impl App {
             Source::Sample(place) => samples::title(*place),
             Source::Bytes { name, .. } => name.clone(),
         };
-        self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &load::levels()));
+        self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &Options::default().levels));
         if let Source::File(path) = source.clone() {
             self.start(&WATCH, move |control, outbox| watch(&path, control, outbox));
         }
@@ -147,7 +147,6 @@ impl App {
 
     /// Opens what was chosen in a dialog or dropped on the window.
     pub(super) fn poll_files(&mut self, ctx: &egui::Context) {
-        self.state.waiting_for_dialog = self.dialogs.is_waiting();
         match self.dialogs.update(ctx) {
             Some((Purpose::Open | Purpose::OpenFolder, path)) => self.open_path(path),
             Some((Purpose::Export(_), path)) => {

@@ -2,7 +2,7 @@
 
 use super::canvas::Canvas;
 use super::command::Requests;
-use super::lanes::LanesView;
+use super::panels::lanes::LanesView;
 use super::state::{Document, State};
 use super::vocabulary::Page;
 use super::{App, panels};
@@ -22,7 +22,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
     match state.page {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
-        Page::Key => panels::versions::versions_ui(ui, document, requests),
+        Page::Key => panels::versions::versions_ui(ui, state, document, requests),
         Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
         Page::Browser => panels::browser::browser_ui(ui, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),

@@ -2,11 +2,11 @@
 
 use super::command::{Command, Request};
 use super::fuzzy;
-use super::sorting::going;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::checkers::ViolationId;
 use crate::control::Control;
+use crate::control::sorting::going;
 use crate::history::{History, KeyId, TransactionId};
 use std::path::PathBuf;
 

@@ -19,17 +19,18 @@ use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
 use super::project::RestoreTarget;
 use super::replaying::RunView;
-use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
 use super::unreadable::Unreadable;
-use super::versions::{Chain, Wanted};
+use super::versions::Wanted;
 pub use super::vocabulary::{Attention, Banner, Focus, Page, Phase, RawLines, Source, Stage};
 use super::what_if::WhatIf;
 use super::witness_view::OrderView;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
-use crate::export::{ExportKind, Overrides};
+use crate::diagram::timeline::Timeline;
+use crate::diagram::versions::Chain;
+use crate::export::{ExportKind, Overrides, View, keys_of};
 use crate::health::Health;
-use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
+use crate::history::{self, History, KeyId, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation, Resolution};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ pub struct KeyView {
 pub struct ExportForm {
     /// What to write.
     pub kind: ExportKind,
+    /// What a picture shows: the page of the graph, of the lanes or of a key.
+    pub view: Page,
     /// Where to write it; the extension follows the kind.
     pub path: String,
 }
@@ -299,6 +302,22 @@ impl Document {
         catalogue.place(id).map(|place| catalogue.entries[place].identity.as_str())
     }
 
+    /// What a picture of a page shows; none if it is not known yet, or the page is no picture.
+    pub fn view(&self, page: Page, true_time: bool) -> Option<View> {
+        match page {
+            Page::Graph => Some(View::Graph),
+            Page::Lanes => self.timeline.clone().map(|timeline| View::Lanes(timeline, true_time)),
+            Page::Key => self.key.as_ref().and_then(|view| view.chain.clone()).map(View::Key),
+            _ => None,
+        }
+    }
+
+    /// The keys that the selected anomaly is about, the main one first.
+    pub fn keys(&self) -> Vec<KeyId> {
+        let violation = self.selected.zip(self.catalogue.as_ref()).and_then(|(id, c)| c.violation(id));
+        violation.zip(self.history.as_ref()).map_or(Vec::new(), |(violation, history)| keys_of(violation, history))
+    }
+
     /// The transaction as part of the counterexample shown, or as not being in it.
     pub fn attention_of(&self, whole: TransactionId) -> Attention {
         let small = self.current_picture().and_then(|p| p.argument.counterexample.renaming.new_transaction(whole));
@@ -459,8 +478,6 @@ pub struct State {
     pub export: Option<ExportForm>,
     /// Focus the anomaly filter in the next frame.
     pub focus_filter: bool,
-    /// A system dialog is open somewhere.
-    pub waiting_for_dialog: bool,
     /// A file is being dragged over the window.
     pub drop_hint: bool,
     /// The folder being searched for histories.

@@ -6,8 +6,8 @@
 use crate::checkers::Verdict;
 use crate::diagram::theme::{self, Theme};
 use crate::fonts::Face;
+pub use crate::history::counted;
 use crate::relations::Relation;
-use crate::report::grouped;
 use egui::epaint::text::{FontData, FontDefinitions, FontInsert, FontPriority, InsertFontFamily};
 use egui::style::WidgetVisuals;
 use egui::{
@@ -263,14 +263,6 @@ pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
 pub fn short_note(ui: &mut Ui, text: impl Into<String>) -> Response {
     let weak = Palette::of(ui).weak;
     ui.add(egui::Label::new(egui::RichText::new(text).size(SMALL).color(weak)).truncate())
-}
-
-/// `1 session`, `1,000 transactions`.
-pub fn counted(number: usize, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        _ => format!("{} {thing}s", grouped(number as u64)),
-    }
 }
 
 /// Seconds in readable form: `< 1 ms`, `7 ms`, `0.02 s`, `12 s`, `3 min 20 s`.

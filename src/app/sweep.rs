@@ -166,7 +166,7 @@ impl Quantity {
 
 impl Sweep {
     /// A line for each checker that has a point, in the order of the checkers.
-    pub fn series(&self, quantity: Quantity) -> Vec<Series> {
+    fn series(&self, quantity: Quantity) -> Vec<Series> {
         let line = |checker: &Checker| {
             let own = self.points.iter().filter(|point| point.run.checker == *checker);
             let points: Vec<(f64, f64)> = own.map(|point| (point.value as f64, quantity.of(&point.run))).collect();
@@ -196,8 +196,9 @@ impl Sweep {
         text
     }
 
-    /// Times and memory over the parameter, as a picture.
-    pub fn svg(&self) -> String {
+    /// Times and memory over the parameter. Times are on a logarithmic scale, because checkers differ by orders of
+    /// magnitude.
+    pub fn charts(&self) -> [Chart; 2] {
         let name = self.ran.parameter.name();
         let chart = |title: &str, unit, quantity| Chart {
             title: format!("{title} by {name}"),
@@ -205,14 +206,16 @@ impl Sweep {
             y: Axis { name: title.to_owned(), unit, logarithmic: quantity == Quantity::Time },
             series: self.series(quantity),
         };
-        svg(&[
-            chart("Time to check", Unit::Seconds, Quantity::Time),
-            chart("Most memory", Unit::Megabytes, Quantity::Memory),
-        ])
+        [chart("Time to check", Unit::Seconds, Quantity::Time), chart("Most memory", Unit::Megabytes, Quantity::Memory)]
+    }
+
+    /// The same as a picture.
+    pub fn svg(&self) -> String {
+        svg(&self.charts())
     }
 
     /// Whether the values grow by ratios rather than by steps.
-    pub fn is_logarithmic(&self) -> bool {
+    fn is_logarithmic(&self) -> bool {
         let values = || self.points.iter().map(|point| point.value);
         self.ran.parameter != Parameter::ReadShare
             && values().min().zip(values().max()).is_some_and(|(least, most)| most / least.max(1) >= 8)

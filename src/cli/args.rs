@@ -366,6 +366,7 @@ pub struct ExplainArguments {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
+    isoscope export history.txt --violation TAP-k/1 --view lanes -o time.svg\n  \
     isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
     File extensions: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
 pub struct ExportArguments {
@@ -378,6 +379,9 @@ pub struct ExportArguments {
     /// Where to write it
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
+    /// What a picture (svg, png, tex) shows of the anomaly
+    #[arg(long, value_enum, default_value_t = ViewName::Graph)]
+    pub(super) view: ViewName,
     #[command(flatten)]
     pub(super) drawing: DrawingArguments,
     /// Most violations per pattern
@@ -459,6 +463,17 @@ impl DrawingArguments {
             ..ComposeOptions::for_history(history)
         }
     }
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ViewName {
+    /// Its dependency graph
+    Graph,
+    /// Its sessions on a time axis
+    Lanes,
+    /// The versions of its key in order, with their readers
+    Key,
 }
 
 /// How to arrange the transactions of a picture.

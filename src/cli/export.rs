@@ -1,13 +1,15 @@
 //! `isoscope export`: one counterexample as a picture or a file.
 
+use super::args::ViewName;
 use super::explain::{levels_of, named};
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::Options;
+use crate::checkers::{Options, Violation};
 use crate::control::Control;
-use crate::export::{EXPORTERS, ExportKind, compose, export};
-use anyhow::Context;
+use crate::export::{ComposeOptions, EXPORTERS, ExportKind, View, compose, export, keys_of};
+use crate::history::History;
+use anyhow::{Context, ensure};
 
 pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let kind = ExportKind::from_path(&arguments.output).with_context(|| {
@@ -18,6 +20,11 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
             endings.join(", ")
         )
     })?;
+    ensure!(
+        arguments.view == ViewName::Graph || kind.is_picture(),
+        "{}: `--view` is for pictures, expected svg, png or tex",
+        arguments.output.display()
+    );
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
@@ -30,7 +37,8 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
     let Example { counterexample: example, explanation, .. } =
         Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
-    let options = arguments.drawing.options(&history);
+    let view = view(arguments.view, &history, violation, &control)?;
+    let options = ComposeOptions { view, ..arguments.drawing.options(&history) };
     let picture = compose(&example, &explanation, &history, &options);
     if kind == ExportKind::Png {
         super::complain_of_fonts(&example.history);
@@ -38,4 +46,15 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
     Ok(code)
+}
+
+fn view(name: ViewName, history: &History, violation: &Violation, control: &Control) -> anyhow::Result<View> {
+    Ok(match name {
+        ViewName::Graph => View::Graph,
+        ViewName::Lanes => View::lanes(history, control)?,
+        ViewName::Key => {
+            let key = keys_of(violation, history).first().copied();
+            View::key(history, key.context("this violation is about no key")?, violation, control)?
+        }
+    })
 }

@@ -1,21 +1,25 @@
 //! What to draw and where.
 //!
-//! [`Diagram`] says what is drawn: lanes, cards with operation rows, edges that land on rows. [`layout::Layout`] says
-//! where. [`scene::Scene`] is a list of shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is
-//! `emath`; colours are in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
+//! [`Diagram`] says what is drawn of an anomaly: lanes, cards with operation rows, edges that land on rows.
+//! [`layout::Layout`] says where. [`lanes`] draws the same anomaly on a time axis, [`versions`] one of its keys. All become
+//! a [`scene::Scene`]: shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is `emath`; colours are
+//! in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
 
 mod build;
 mod fold;
+pub mod lanes;
 pub mod layout;
 pub mod path;
 pub mod scene;
 pub mod text_size;
 pub mod theme;
+pub mod timeline;
+pub mod versions;
 
 pub use build::{Subject, diagram, operations_in};
 
-use crate::history::{OperationId, SessionId, TransactionId};
-use crate::relations::{EdgeIndex, Relation};
+use crate::history::{OperationId, Renaming, SessionId, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Relation};
 
 /// Why an operation row is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,4 +131,27 @@ pub enum Target {
     Operation(OperationId),
     /// An arrow.
     Edge(EdgeIndex),
+    /// A transaction of the whole history that has no part in the anomaly.
+    Elsewhere(TransactionId),
+    /// Several transactions of the whole history drawn together: the first, and how many.
+    Several(TransactionId, usize),
+}
+
+/// An anomaly, for pictures of the whole history that show it.
+#[derive(Clone, Debug)]
+pub struct Anomaly<'a> {
+    /// How its transactions are called in the whole history.
+    pub renaming: &'a Renaming,
+    /// Its edges, by index.
+    pub edges: &'a [Edge],
+    /// Those that are drawn.
+    pub arrows: Vec<&'a Arrow>,
+}
+
+impl Anomaly<'_> {
+    /// What a transaction of the whole history is in a picture. O(log transactions).
+    pub fn target(anomaly: Option<&Anomaly<'_>>, whole: TransactionId) -> Target {
+        let own = anomaly.and_then(|anomaly| anomaly.renaming.new_transaction(whole));
+        own.map_or(Target::Elsewhere(whole), Target::Transaction)
+    }
 }

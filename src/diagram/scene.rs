@@ -1,7 +1,8 @@
 //! Shapes, each with a role and a target: the same list for canvas, SVG and PNG.
 //!
 //! A [`Scene`] has no colours (the [`theme`](super::theme) looks up roles) and no view: zoom, pan and highlighting
-//! belong to the viewer. Hover, click and tooltips share [`Scene::at`].
+//! belong to the viewer. Hover, click and tooltips share [`Scene::at`]. The graph, the lanes and the versions of a key
+//! are scenes.
 
 use super::layout::{
     self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text,
@@ -12,6 +13,8 @@ use super::theme::Role;
 use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
 use crate::relations::Relation;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The horizontal position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,21 @@ pub struct Mark {
     pub target: Option<Target>,
 }
 
+/// What marks of a graph draw together: arrows and cards by their place in the diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What is below everything.
+    Ground,
+    /// An arrow's line.
+    Line(usize),
+    /// A card with its rows.
+    Card(usize),
+    /// An arrow's head.
+    Head(usize),
+    /// An arrow's label.
+    Label(usize),
+}
+
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
@@ -73,9 +91,92 @@ pub struct Scene {
     pub bounds: Rect,
     /// What to draw, in this order.
     pub marks: Vec<Mark>,
+    /// Of a graph: the marks of each part, in the same order.
+    pub parts: Vec<(Part, Range<usize>)>,
+    /// Of other pictures: areas, and what a screen reader says about them.
+    pub names: Vec<(Rect, String)>,
+}
+
+impl Mark {
+    /// A shape of this role that represents `target`.
+    pub fn new(shape: Shape, role: Role, target: Option<Target>) -> Mark {
+        Mark { shape, role, target }
+    }
 }
 
 impl Scene {
+    /// Nothing yet within `bounds`.
+    pub fn new(bounds: Rect) -> Scene {
+        Scene { bounds, marks: Vec::new(), parts: Vec::new(), names: Vec::new() }
+    }
+
+    /// Adds a rectangle.
+    pub fn rect(&mut self, rect: Rect, radius: f32, role: Role, target: Option<Target>) {
+        self.marks.push(Mark::new(Shape::Rect { rect, radius }, role, target));
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, path: Path, role: Role, target: Option<Target>) {
+        self.marks.push(Mark::new(Shape::Line(path), role, target));
+    }
+
+    /// Adds a text that is not bold.
+    pub fn text(&mut self, (at, align): (Pos2, Align), size: f32, text: String, role: Role, target: Option<Target>) {
+        self.marks.push(Mark::new(Shape::Text { at, align, size, bold: false, text }, role, target));
+    }
+
+    /// Adds a bold text.
+    pub fn bold(&mut self, (at, align): (Pos2, Align), size: f32, text: String, role: Role, target: Option<Target>) {
+        self.marks.push(Mark::new(Shape::Text { at, align, size, bold: true, text }, role, target));
+    }
+
+    /// Adds an edge's line, up to where the head begins.
+    pub(super) fn edge(&mut self, path: &Path, arrow: &Arrow, target: Option<Target>) {
+        self.line(shortened(path), Role::Edge(arrow.relation, arrow.emphasis), target);
+    }
+
+    /// Adds an edge's head.
+    pub(super) fn head(&mut self, path: &Path, arrow: &Arrow, target: Option<Target>) {
+        let shape = Shape::Head(head(path.end(), path.arrival()));
+        self.marks.push(Mark::new(shape, Role::Head(arrow.relation, arrow.emphasis), target));
+    }
+
+    /// Adds an edge's label with the numbers of its lines, in an area of the size that it needs.
+    pub(super) fn label(&mut self, area: Rect, arrow: &Arrow, target: Option<Target>) {
+        self.rect(area, 4.0, Role::Label(arrow.relation, arrow.emphasis), target);
+        let mut at = area.center();
+        if !arrow.numbers.is_empty() {
+            let half = disc_size(&arrow.numbers).x / 2.0;
+            let center = area.left_center() + vec2(half + 0.5, 0.0);
+            self.marks.extend(numbered(center, &arrow.numbers, Some(arrow.relation), target));
+            at.x += half;
+        }
+        self.bold((at, Align::Center), LABEL_FONT, label_text(arrow), Role::LabelText(arrow.relation), target);
+    }
+
+    /// Adds an edge of this length to the right, as legends show it.
+    pub fn sample(&mut self, from: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
+        let tip = from + vec2(length, 0.0);
+        self.line(Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)), Role::Edge(relation, emphasis), None);
+        let shape = Shape::Head(head(tip, vec2(1.0, 0.0)));
+        self.marks.push(Mark::new(shape, Role::Head(relation, emphasis), None));
+    }
+
+    /// Ends a part: all marks since the one before belong to it.
+    fn end(&mut self, part: Part) {
+        let from = self.parts.last().map_or(0, |(_, marks)| marks.end);
+        self.parts.push((part, from..self.marks.len()));
+    }
+
+    /// The relations and weights of its edges, in the order of [`Relation::ALL`].
+    pub fn edges(&self) -> BTreeSet<(Relation, Emphasis)> {
+        let edge = |mark: &Mark| match mark.role {
+            Role::Edge(relation, emphasis) => Some((relation, emphasis)),
+            _ => None,
+        };
+        self.marks.iter().filter_map(edge).collect()
+    }
+
     /// What is at a point. Later marks are on top; a line is hit within `tolerance`, but only where no area is.
     /// O(marks).
     pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
@@ -135,42 +236,32 @@ pub fn head(tip: Pos2, direction: Vec2) -> [Pos2; 3] {
 
 /// The shapes of a diagram in a layout of it: lanes below, then edges, cards, arrow heads, and labels on top.
 pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
-    let mut scene = Scene { bounds: layout.bounds, marks: Vec::new() };
+    let mut scene = Scene::new(layout.bounds);
     for (lane, rect) in diagram.lanes.iter().zip(&layout.lanes) {
-        scene.marks.push(Mark { shape: Shape::Rect { rect: *rect, radius: 8.0 }, role: Role::Lane, target: None });
+        scene.rect(*rect, 8.0, Role::Lane, None);
         let columns = ((rect.width() - 28.0) / (super::text_size::ADVANCE * SMALL_FONT)) as usize;
         let at = rect.min + vec2(14.0, 17.0);
         let title = super::text_size::elide(&lane.title, columns.max(1));
-        scene.marks.push(text(at, Align::Left, SMALL_FONT, false, title, Role::LaneTitle, None));
+        scene.text((at, Align::Left), SMALL_FONT, title, Role::LaneTitle, None);
     }
-    for (arrow, route) in drawing_order(diagram, layout) {
-        let target = Some(Target::Edge(arrow.edge));
-        let role = Role::Edge(arrow.relation, arrow.emphasis);
-        scene.marks.push(Mark { shape: Shape::Line(shortened(&route.path)), role, target });
+    scene.end(Part::Ground);
+    for (place, arrow, route) in drawing_order(diagram, layout) {
+        scene.edge(&route.path, arrow, Some(Target::Edge(arrow.edge)));
+        scene.end(Part::Line(place));
     }
     for (place, (card, space)) in diagram.cards.iter().zip(&layout.cards).enumerate() {
         let on_cycle = |a: &Arrow| a.emphasis == Emphasis::Cycle && (a.from == place || a.to == place);
         let emphasis = if diagram.arrows.iter().any(on_cycle) { Emphasis::Cycle } else { Emphasis::Evidence };
-        card_marks(&mut scene.marks, card, space, emphasis);
+        card_marks(&mut scene, card, space, emphasis);
+        scene.end(Part::Card(place));
     }
-    for (arrow, route) in drawing_order(diagram, layout) {
-        let shape = Shape::Head(head(route.path.end(), route.path.arrival()));
-        let role = Role::Head(arrow.relation, arrow.emphasis);
-        scene.marks.push(Mark { shape, role, target: Some(Target::Edge(arrow.edge)) });
+    for (place, arrow, route) in drawing_order(diagram, layout) {
+        scene.head(&route.path, arrow, Some(Target::Edge(arrow.edge)));
+        scene.end(Part::Head(place));
     }
-    for (arrow, route) in drawing_order(diagram, layout) {
-        let target = Some(Target::Edge(arrow.edge));
-        let ground = Shape::Rect { rect: route.label, radius: 4.0 };
-        scene.marks.push(Mark { shape: ground, role: Role::Label(arrow.relation, arrow.emphasis), target });
-        let mut at = route.label.center();
-        if !arrow.numbers.is_empty() {
-            let half = disc_size(&arrow.numbers).x / 2.0;
-            let center = route.label.left_center() + vec2(half + 0.5, 0.0);
-            scene.marks.extend(numbered(center, &arrow.numbers, Some(arrow.relation), target));
-            at.x += half;
-        }
-        let role = Role::LabelText(arrow.relation);
-        scene.marks.push(text(at, Align::Center, LABEL_FONT, true, label_text(arrow), role, target));
+    for (place, arrow, route) in drawing_order(diagram, layout) {
+        scene.label(route.label, arrow, Some(Target::Edge(arrow.edge)));
+        scene.end(Part::Label(place));
     }
     scene
 }
@@ -179,13 +270,16 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
 pub fn numbered(center: Pos2, numbers: &[usize], relation: Option<Relation>, target: Option<Target>) -> [Mark; 2] {
     let size = disc_size(numbers);
     let disc = Shape::Rect { rect: Rect::from_center_size(center, size), radius: size.y / 2.0 };
-    let number = text(center, Align::Center, SMALL_FONT, true, number_text(numbers), Role::NumberText, target);
-    [Mark { shape: disc, role: Role::Number(relation), target }, number]
+    let text = number_text(numbers);
+    let number = Shape::Text { at: center, align: Align::Center, size: SMALL_FONT, bold: true, text };
+    [Mark::new(disc, Role::Number(relation), target), Mark::new(number, Role::NumberText, target)]
 }
 
-/// Rejected orders first, then evidence, so that the cycle is on top.
-fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (&'a Arrow, &'a Route)> {
-    let of = |emphasis| diagram.arrows.iter().zip(&layout.routes).filter(move |(arrow, _)| arrow.emphasis == emphasis);
+/// Arrows with their places: rejected orders first, then evidence, so that the cycle is on top.
+fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (usize, &'a Arrow, &'a Route)> {
+    let all =
+        || diagram.arrows.iter().zip(&layout.routes).enumerate().map(|(place, (arrow, route))| (place, arrow, route));
+    let of = move |emphasis| all().filter(move |(_, arrow, _)| arrow.emphasis == emphasis);
     of(Emphasis::Rejected).chain(of(Emphasis::Evidence)).chain(of(Emphasis::Cycle))
 }
 
@@ -207,42 +301,34 @@ fn shortened(path: &Path) -> Path {
     path
 }
 
-fn text(at: Pos2, align: Align, size: f32, bold: bool, text: String, role: Role, target: Option<Target>) -> Mark {
-    Mark { shape: Shape::Text { at, align, size, bold, text }, role, target }
-}
-
-fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emphasis) {
+fn card_marks(scene: &mut Scene, card: &Card, space: &CardBox, emphasis: Emphasis) {
     let target = Some(Target::Transaction(card.transaction));
     let pad = layout::CARD_PAD;
-    let (left, right) = (space.rect.left() + pad, space.rect.right() - pad);
-    let ground = Shape::Rect { rect: space.rect, radius: 6.0 };
-    marks.push(Mark { shape: ground, role: Role::Card(emphasis), target });
+    let left = |y: f32| (pos2(space.rect.left() + pad, y), Align::Left);
+    let right = |y: f32| (pos2(space.rect.right() - pad, y), Align::Right);
+    scene.rect(space.rect, 6.0, Role::Card(emphasis), target);
     let title_y = space.header.center().y;
-    marks.push(text(pos2(left, title_y), Align::Left, TITLE_FONT, true, title_text(card), Role::CardTitle, target));
+    scene.bold(left(title_y), TITLE_FONT, title_text(card), Role::CardTitle, target);
     if !card.status.is_empty() {
-        let status = layout::status_text(card);
-        marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));
+        scene.text(right(title_y), SMALL_FONT, layout::status_text(card), Role::CardStatus, target);
     }
     if !card.rows.is_empty() || card.folded > 0 {
         let y = space.header.bottom();
         let rule = Path::line(pos2(space.rect.left() + 1.0, y), pos2(space.rect.right() - 1.0, y));
-        marks.push(Mark { shape: Shape::Line(rule), role: Role::CardRule, target });
+        scene.line(rule, Role::CardRule, target);
     }
     for (row, rect) in card.rows.iter().zip(&space.rows) {
         let target = Some(Target::Operation(row.operation));
         let role = if row.role == RowRole::Involved { Role::Row } else { Role::ContextRow };
         let (x, y) = (rect.left() + 1.5..=rect.right() - 1.5, rect.top() + 0.75..=rect.bottom() - 0.75);
-        let ground = Shape::Rect { rect: Rect::from_x_y_ranges(x, y), radius: 2.0 };
-        marks.push(Mark { shape: ground, role, target });
+        scene.rect(Rect::from_x_y_ranges(x, y), 2.0, role, target);
         let y = rect.center().y;
-        marks.push(text(pos2(left, y), Align::Left, ROW_FONT, false, row_text(row), Role::RowText, target));
+        scene.text(left(y), ROW_FONT, row_text(row), Role::RowText, target);
         if !row.place.is_empty() {
-            let place = layout::place_text(row);
-            marks.push(text(pos2(right, y), Align::Right, SMALL_FONT, false, place, Role::RowPlace, target));
+            scene.text(right(y), SMALL_FONT, layout::place_text(row), Role::RowPlace, target);
         }
     }
     if let Some(rect) = space.folded {
-        let at = pos2(left, rect.center().y);
-        marks.push(text(at, Align::Left, SMALL_FONT, false, layout::folded_text(card), Role::Folded, target));
+        scene.text(left(rect.center().y), SMALL_FONT, layout::folded_text(card), Role::Folded, target);
     }
 }

@@ -6,6 +6,7 @@
 //! what was concluded is dashed; edges of the cycle are heavy and in full colour, evidence is thin and paler.
 
 use super::Emphasis;
+use crate::history::Outcome;
 use crate::relations::Relation;
 use std::fmt;
 
@@ -53,17 +54,6 @@ impl fmt::Display for Color {
     }
 }
 
-/// The tone of a verdict pill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tone {
-    /// Satisfied.
-    Good,
-    /// Violated.
-    Bad,
-    /// Undecided.
-    Neutral,
-}
-
 /// The role of a shape; the theme defines its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
@@ -107,20 +97,27 @@ pub enum Role {
     Title,
     /// The sentence under it.
     Subtitle,
-    /// The background of a verdict.
-    Pill(Tone),
-    /// The text of a verdict.
-    PillText(Tone),
     /// The first word of a step.
     Lead,
     /// The text of a step.
     Body,
     /// A line between parts of a page.
     Rule,
-    /// A legend's text.
+    /// A legend's text, and numbers on an axis.
     Legend,
     /// A page's last lines.
     Footer,
+    /// The background and border of a transaction in a lane or of a version: how it ended, and whether it is of the
+    /// anomaly.
+    Bar(Outcome, Emphasis),
+    /// Several transactions of a lane drawn together.
+    Crowd,
+    /// The background of the time in which a fault lasted.
+    Fault,
+    /// Its name, and what is wrong with a version.
+    FaultText,
+    /// The arrow from a version to the next, and where much time passes in little space.
+    Next,
 }
 
 impl Role {
@@ -156,13 +153,23 @@ impl Role {
             Role::NumberText => "number-text".into(),
             Role::Title => "title".into(),
             Role::Subtitle => "subtitle".into(),
-            Role::Pill(tone) => format!("pill {}", tone_class(tone)),
-            Role::PillText(tone) => format!("pill-text {}", tone_class(tone)),
             Role::Lead => "lead".into(),
             Role::Body => "body".into(),
             Role::Rule => "rule".into(),
             Role::Legend => "legend".into(),
             Role::Footer => "footer".into(),
+            Role::Bar(outcome, emphasis) => {
+                let ended = match outcome {
+                    Outcome::Committed => "committed",
+                    Outcome::Aborted => "aborted",
+                    Outcome::Unknown => "unknown",
+                };
+                format!("bar {ended} {}", emphasis_class(emphasis))
+            }
+            Role::Crowd => "crowd".into(),
+            Role::Fault => "fault".into(),
+            Role::FaultText => "fault-text".into(),
+            Role::Next => "next".into(),
         }
     }
 }
@@ -173,14 +180,6 @@ pub fn emphasis_class(emphasis: Emphasis) -> &'static str {
         Emphasis::Cycle => "cycle",
         Emphasis::Evidence => "evidence",
         Emphasis::Rejected => "rejected",
-    }
-}
-
-fn tone_class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Good => "good",
-        Tone::Bad => "bad",
-        Tone::Neutral => "neutral",
     }
 }
 
@@ -205,7 +204,7 @@ pub struct Style {
 }
 
 /// Dashes of a relation: alternating lengths of dashes and gaps.
-pub fn dash(relation: Relation) -> &'static [f32] {
+fn dash(relation: Relation) -> &'static [f32] {
     match relation {
         Relation::SessionOrder => &[2.0, 4.0],
         Relation::WriteRead => &[],
@@ -218,7 +217,7 @@ pub fn dash(relation: Relation) -> &'static [f32] {
 }
 
 /// Dashes of what was ruled out, whatever its relation: pairs of dots.
-pub const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
+const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
 
 /// A set of colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -235,9 +234,8 @@ pub struct Theme {
     evidence_border: Color,
     /// In the order of [`Relation::ALL`].
     edges: [Color; 7],
-    good: (Color, Color),
+    /// What is wrong: its background and its ink.
     bad: (Color, Color),
-    neutral: (Color, Color),
 }
 
 /// For a bright window.
@@ -260,9 +258,7 @@ pub const LIGHT: Theme = Theme {
         Color::hex(0x8A_5A_00),
         Color::hex(0x00_73_55),
     ],
-    good: (Color::hex(0xE3_F2_E8), Color::hex(0x1A_62_38)),
     bad: (Color::hex(0xFC_E9_E7), Color::hex(0x9B_1C_14)),
-    neutral: (Color::hex(0xEC_EE_F0), Color::hex(0x50_57_60)),
 };
 
 /// For a dark window.
@@ -285,9 +281,7 @@ pub const DARK: Theme = Theme {
         Color::hex(0xF2_B2_3A),
         Color::hex(0x45_D0_A0),
     ],
-    good: (Color::hex(0x1D_3A_29), Color::hex(0x8E_DB_AB)),
     bad: (Color::hex(0x47_23_21), Color::hex(0xFF_A7_9F)),
-    neutral: (Color::hex(0x33_38_40), Color::hex(0xB8_BF_C8)),
 };
 
 /// For files and paper: black on white.
@@ -321,14 +315,6 @@ impl Theme {
         let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));
         let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
         pale.into_iter().find(is_seen).unwrap_or(color)
-    }
-
-    fn tone(&self, tone: Tone) -> (Color, Color) {
-        match tone {
-            Tone::Good => self.good,
-            Tone::Bad => self.bad,
-            Tone::Neutral => self.neutral,
-        }
     }
 
     /// How a role looks.
@@ -376,8 +362,19 @@ impl Theme {
                 let (color, width) = if is_cycle { (self.edge(relation), 1.4) } else { (self.pale(relation), 1.0) };
                 Style { fill: Some(self.card), stroke: line(color, width, &[]) }
             }
-            Role::Pill(tone) => Style { fill: Some(self.tone(tone).0), stroke: line(self.tone(tone).1, 1.2, &[]) },
-            Role::PillText(tone) => fill(self.tone(tone).1),
+            Role::Bar(outcome, emphasis) => {
+                let width = if emphasis == Emphasis::Cycle { 2.0 } else { 1.25 };
+                let stroke = match outcome {
+                    Outcome::Committed => return self.style(Role::Card(emphasis)),
+                    Outcome::Aborted => line(self.bad.1, width, &[]),
+                    Outcome::Unknown => line(self.bad.1, width, &[4.0, 3.0]),
+                };
+                Style { fill: Some(self.card), stroke }
+            }
+            Role::Crowd => fill(self.rule),
+            Role::Fault => fill(self.bad.0),
+            Role::FaultText => fill(self.bad.1),
+            Role::Next => Style { fill: Some(self.faint_ink), stroke: line(self.faint_ink, 1.4, &[]) },
         }
     }
 }
@@ -406,10 +403,9 @@ mod tests {
                 }
                 assert!(theme.evidence_border.contrast(ground) >= 3.0, "{} border on {ground}", theme.name);
             }
-            for (ground, ink) in [theme.good, theme.bad, theme.neutral] {
-                assert!(ink.contrast(ground) >= 4.5, "{} pill {ink} on {ground}", theme.name);
-                assert!(ink.contrast(theme.page) >= 3.0);
-            }
+            let (ground, ink) = theme.bad;
+            assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
+            assert!(ink.contrast(theme.page) >= 4.5);
         }
     }
 

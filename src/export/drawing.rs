@@ -3,6 +3,7 @@
 
 use super::options::{ComposeOptions, Evidence};
 use super::overrides::{Overrides, Part};
+use super::view::PAGE_CONTENT;
 use crate::counterexample::{
     Alternative, Counterexample, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret, involved_operations,
     transactions_to_draw,
@@ -226,9 +227,6 @@ fn leave_rows_out(diagram: &mut Diagram, overrides: &Overrides) {
         arrow.to_row = arrow.to_row.and_then(|row| places[arrow.to][row]);
     }
 }
-
-/// Width between the margins of a page.
-pub(super) const PAGE_CONTENT: f32 = 940.0;
 
 /// Space for a diagram on a page, which is read from top to bottom.
 const ROOM: Vec2 = vec2(PAGE_CONTENT, f32::INFINITY);

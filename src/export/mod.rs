@@ -23,6 +23,7 @@ mod small_history;
 mod svg;
 mod tikz;
 mod typesetter;
+mod view;
 
 pub use digest::{sha256, sha256_of_file};
 pub use drawing::{Drawing, draw};
@@ -31,6 +32,7 @@ pub use overrides::{Overrides, Part};
 pub use page::page;
 pub use picture::{Picture, PictureStep, TargetKey, compose};
 pub use small_history::small_history;
+pub use view::{View, anomaly, keys_of};
 
 use std::path::Path;
 
@@ -125,6 +127,11 @@ impl ExportKind {
     /// The row of this kind.
     pub fn exporter(self) -> &'static Exporter {
         EXPORTERS.iter().find(|row| row.kind == self).expect("every kind has a row")
+    }
+
+    /// Whether it draws what a picture [shows](View); the others are about the argument or the graph.
+    pub fn is_picture(self) -> bool {
+        matches!(self, ExportKind::Svg | ExportKind::Png | ExportKind::Tikz)
     }
 
     /// The kind for a file extension.

@@ -2,6 +2,7 @@
 
 use super::overrides::Overrides;
 use super::sha256_of_file;
+use super::view::View;
 use crate::diagram::layout::{Layout, LayoutStyle};
 use crate::history::History;
 use crate::relations::{EdgeIndex, Relation};
@@ -28,6 +29,8 @@ pub struct ComposeOptions {
     pub overrides: Overrides,
     /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
     pub drawn: Option<Layout>,
+    /// What the picture shows; files without pictures are always about the graph.
+    pub view: View,
     /// SHA-256 of the file the history was read from.
     pub sha256: Option<String>,
 }

@@ -1,10 +1,10 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
-use super::drawing::PAGE_CONTENT as CONTENT;
+use super::view::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
-use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
+use crate::diagram::scene::{Align, Mark, Scene, Shape, numbered};
 use crate::diagram::text_size::{prose_width, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
@@ -29,11 +29,9 @@ const CASE_INDENT: f32 = 22.0;
 /// It is 1,000 units wide. A wider diagram is scaled down to it; those that [`compose`](super::compose) lays out need
 /// so little scaling that their smallest text has at least 11 units.
 pub fn page(picture: &Picture) -> Scene {
-    let mut page =
-        Writer { scene: Scene { bounds: Rect::ZERO, marks: Vec::new() }, left: MARGIN, width: CONTENT, y: MARGIN };
+    let mut page = Writer { scene: Scene::new(Rect::ZERO), left: MARGIN, width: CONTENT, y: MARGIN };
     // The background is drawn first and gets its size last.
-    let ground = Shape::Rect { rect: Rect::ZERO, radius: 0.0 };
-    page.scene.marks.push(Mark { shape: ground, role: Role::Page, target: None });
+    page.scene.rect(Rect::ZERO, 0.0, Role::Page, None);
     page.paragraph(&picture.title, TITLE, true, Role::Title, 32.0);
     page.y += 2.0;
     page.paragraph(&picture.subtitle, SUBTITLE, false, Role::Subtitle, 22.0);
@@ -42,7 +40,7 @@ pub fn page(picture: &Picture) -> Scene {
         page.paragraph(fact, BODY, false, Role::Body, 21.0);
     }
     page.y += 18.0;
-    if !picture.diagram.cards.is_empty() {
+    if !picture.scene.marks.is_empty() {
         // A narrow diagram is centred.
         let bounds = picture.scene.bounds;
         let scale = (CONTENT / bounds.width()).min(1.0);
@@ -69,20 +67,21 @@ pub fn page(picture: &Picture) -> Scene {
 
 /// What a legend says in addition to the names of the relations, some of it about an arrow that is shown.
 pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis)>, &'static str)> {
-    let arrows = &picture.diagram.arrows;
-    let has = |emphasis| arrows.iter().find(|arrow| arrow.emphasis == emphasis);
+    let edges = picture.scene.edges();
+    let has = |emphasis| edges.iter().copied().find(|edge| edge.1 == emphasis);
     let mut notes = Vec::new();
-    if !arrows.is_empty() {
+    if !edges.is_empty() {
         notes.push((None, "an arrow points to what came, or would have to come, later"));
     }
     if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
         notes.push((None, "heavy: the contradiction, thin: evidence"));
     }
-    if arrows.iter().any(|arrow| arrow.label.starts_with("if ")) {
+    let is_case = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
+    if picture.scene.marks.iter().any(is_case) {
         notes.push((None, "if: in a case only"));
     }
-    if let Some(arrow) = has(Emphasis::Rejected) {
-        notes.push((Some((arrow.relation, arrow.emphasis)), "if, then: an order that was ruled out"));
+    if let Some(edge) = has(Emphasis::Rejected) {
+        notes.push((Some(edge), "if, then: an order that was ruled out"));
     }
     notes
 }
@@ -99,7 +98,7 @@ struct Writer {
 impl Writer {
     fn text(&mut self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, role: Role) {
         let shape = Shape::Text { at, align, size, bold, text: text.to_owned() };
-        self.scene.marks.push(Mark { shape, role, target: None });
+        self.scene.marks.push(Mark::new(shape, role, None));
     }
 
     fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
@@ -150,8 +149,7 @@ impl Writer {
             }
             for depth in 0..step.depth {
                 let x = outer.0 + CASE_INDENT * (depth as f32 + 0.5);
-                let shape = Shape::Line(Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)));
-                self.scene.marks.push(Mark { shape, role: Role::Rule, target: None });
+                self.scene.line(Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)), Role::Rule, None);
             }
         }
         (self.left, self.width) = outer;
@@ -159,12 +157,13 @@ impl Writer {
 
     fn rule(&mut self) {
         let line = Path::line(pos2(self.left, self.y), pos2(self.left + self.width, self.y));
-        self.scene.marks.push(Mark { shape: Shape::Line(line), role: Role::Rule, target: None });
+        self.scene.line(line, Role::Rule, None);
     }
 
     /// Observed relations on a line, inferred ones on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
-        let relations = picture.diagram.relations();
+        let mut relations: Vec<Relation> = picture.scene.edges().into_iter().map(|edge| edge.0).collect();
+        relations.dedup();
         let column = self.left + prose_width("concluded", LEGEND, false) + 12.0;
         for (heading, is_observed) in [("observed", true), ("concluded", false)] {
             let mut x = self.left;
@@ -179,7 +178,7 @@ impl Writer {
                     self.y += LEGEND_LINE;
                     x = column;
                 }
-                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
+                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
                 x = self.legend_text(x + SAMPLE + 8.0, code, true, Role::LabelText(relation));
                 x = self.legend_text(x, name, false, Role::Legend) + 16.0;
             }
@@ -188,7 +187,7 @@ impl Writer {
         let mut x = self.left;
         for (sample, text) in legend_notes(picture) {
             if let Some((relation, emphasis)) = sample {
-                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
+                self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
                 x += SAMPLE + 8.0;
             }
             x = self.legend_text(x, text, false, Role::Legend) + 16.0;
@@ -200,15 +199,6 @@ impl Writer {
     fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
         self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
         x + 8.0 + if role.is_prose() { prose_width(text, LEGEND, bold) } else { width(text, LEGEND) }
-    }
-
-    fn sample(&mut self, at: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
-        let end = at + vec2(length, 0.0);
-        let line = Path::line(at, end - vec2(8.0, 0.0));
-        let (role, head_role) = (Role::Edge(relation, emphasis), Role::Head(relation, emphasis));
-        self.scene.marks.push(Mark { shape: Shape::Line(line), role, target: None });
-        let shape = Shape::Head(head(end, vec2(1.0, 0.0)));
-        self.scene.marks.push(Mark { shape, role: head_role, target: None });
     }
 
     /// Short facts with dots between them, broken between facts.

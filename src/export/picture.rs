@@ -9,7 +9,7 @@ use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
-use crate::history::{History, Outcome, TransactionId, Unit, visible};
+use crate::history::{History, Outcome, TransactionId, Unit, counted, visible};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,6 +84,7 @@ pub(super) fn target_key(target: Target) -> TargetKey {
         Target::Transaction(t) => (0, t.0 as usize),
         Target::Operation(o) => (1, o.index()),
         Target::Edge(e) => (2, e),
+        Target::Elsewhere(t) | Target::Several(t, _) => (3, t.index()),
     }
 }
 
@@ -112,7 +113,9 @@ pub fn compose(
         true => "all transactions of this counterexample committed",
         false => "transactions not marked otherwise committed",
     };
-    let scene = scene(&diagram, &layout);
+    let shown = options.view.scene(example, whole, &diagram);
+    let is_graph = shown.is_none();
+    let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),
         depth: step.depth(),
@@ -134,10 +137,10 @@ pub fn compose(
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(0, format!("in the literature: {}", printable(&explanation.codes)));
     let version = footer.pop();
-    footer.extend(says_no_outcome.then(|| committed.to_owned()));
+    footer.extend((says_no_outcome && is_graph).then(|| committed.to_owned()));
     let n_drawn = diagram.cards.iter().filter(|card| !card.transaction.is_initial()).count();
     let n = example.history.n_transactions();
-    let is_reduced = n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
+    let is_reduced = is_graph && n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
     footer.extend(is_reduced.then(|| format!("{n_drawn} of these {n} transactions are drawn")));
     let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();
@@ -235,19 +238,6 @@ fn by_position(example: &Counterexample, whole: &History) -> Option<String> {
     Some(printable(&format!("{name}: transaction {} of session {session}", whole.position_of(t) + 1)))
 }
 
-/// `1,000 transactions`.
-fn counted(n: usize, what: &str) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey, String> {
     let diagram = &drawing.diagram;
     let mut tooltips = BTreeMap::new();
@@ -274,17 +264,4 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
     }
     tooltips
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_have_separators() {
-        assert_eq!(counted(1, "transaction"), "1 transaction");
-        assert_eq!(counted(1000, "transaction"), "1,000 transactions");
-        assert_eq!(counted(12_345_678, "row"), "12,345,678 rows");
-        assert_eq!(counted(100, "row"), "100 rows");
-    }
 }

@@ -100,6 +100,7 @@ fn kind(target: Target) -> &'static str {
         Target::Transaction(_) => "transaction",
         Target::Operation(_) => "operation",
         Target::Edge(_) => "dependency",
+        Target::Elsewhere(_) | Target::Several(..) => "elsewhere",
     }
 }
 
@@ -110,6 +111,7 @@ pub(super) fn mark_name(target: Target) -> String {
         Target::Transaction(t) => format!("t{}", t.index()),
         Target::Operation(o) => format!("o{}", o.index()),
         Target::Edge(e) => format!("e{e}"),
+        Target::Elsewhere(t) | Target::Several(t, _) => format!("w{}", t.index()),
     }
 }
 
@@ -119,7 +121,9 @@ fn marking(picture: &Picture, target: Target) -> String {
     let (kind, name) = (kind(target), mark_name(target));
     let card_name = |card: &Card| mark_name(Target::Transaction(card.transaction));
     match target {
-        Target::Transaction(_) => format!(r#"class="{kind}" data-card="{name}""#),
+        Target::Transaction(_) | Target::Elsewhere(_) | Target::Several(..) => {
+            format!(r#"class="{kind}" data-card="{name}""#)
+        }
         Target::Operation(operation) => {
             let has = |card: &&Card| card.rows.iter().any(|row| row.operation == operation);
             let card = picture.diagram.cards.iter().find(has).map(card_name).unwrap_or_default();

@@ -41,7 +41,7 @@ pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
 pub use names::{Names, positional_name};
 pub use number_table::NumberTable;
-pub use numbers::grouped;
+pub use numbers::{counted, grouped};
 pub use origin::{Origin, Spot, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
@@ -57,7 +57,7 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What is known about the end of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
     /// The client observed a successful commit.
     Committed,

@@ -13,6 +13,14 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 session`, `1,000 transactions`.
+pub fn counted(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{} {thing}s", grouped(number as u64)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +28,6 @@ mod tests {
     #[test]
     fn digits_are_grouped_by_three() {
         assert_eq!([0, 12, 123, 1234, 1234567].map(grouped), ["0", "12", "123", "1,234", "1,234,567"]);
+        assert_eq!([1, 1000].map(|n| counted(n, "row")), ["1 row", "1,000 rows"]);
     }
 }

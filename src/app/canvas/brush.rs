@@ -4,7 +4,7 @@ use super::clip::in_sight;
 use super::look::Look;
 use crate::app::style::colour32;
 use crate::diagram::Target;
-use crate::diagram::scene::{Align, Mark, Shape as SceneShape};
+use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
 use egui::emath::GuiRounding as _;
 use egui::epaint::RectShape;
@@ -45,6 +45,7 @@ struct Words<'a> {
     align: Align,
     size: f32,
     bold: bool,
+    is_prose: bool,
     text: &'a str,
 }
 
@@ -63,7 +64,17 @@ impl Brush<'_> {
             Some(Target::Transaction(t)) => self.look.lit.transactions.contains(&t),
             Some(Target::Operation(o)) => self.look.lit.operations.contains(&o),
             Some(Target::Edge(e)) => self.look.lit.edges.contains(&e),
-            None => false,
+            Some(Target::Elsewhere(t)) => self.look.lit.elsewhere.contains(&t),
+            Some(Target::Several(..)) | None => false,
+        }
+    }
+
+    /// Adds the shapes of a whole scene, paler where something else is highlighted.
+    pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
+        for mark in &scene.marks {
+            let is_of_anomaly = matches!(mark.target, Some(Target::Transaction(_) | Target::Edge(_)));
+            let strength = self.look.strength(!is_of_anomaly || self.is_lit(mark.target));
+            self.draw(std::slice::from_ref(mark), strength, out);
         }
     }
 
@@ -82,7 +93,7 @@ impl Brush<'_> {
                 }
                 SceneShape::Line(path) => {
                     let Some(stroke) = style.stroke else { continue };
-                    let points = path.flatten(6).into_iter().map(|point| self.point(point)).collect();
+                    let points = path.flatten(12).into_iter().map(|point| self.point(point)).collect();
                     let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
                     let wide = if self.hovered { 1.45 } else { wide };
                     self.line(points, &stroke, wide, strength, out);
@@ -92,7 +103,8 @@ impl Brush<'_> {
                     out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
                 }
                 SceneShape::Text { at, align, size, bold, text } => {
-                    let words = Words { at: *at, align: *align, size: *size, bold: *bold, text };
+                    let is_prose = mark.role.is_prose();
+                    let words = Words { at: *at, align: *align, size: *size, bold: *bold, is_prose, text };
                     self.text(words, fill.unwrap_or_default(), out);
                 }
             }
@@ -104,7 +116,7 @@ impl Brush<'_> {
         let area = self.area(rect);
         let corners = CornerRadius::same((radius * self.zoom).clamp(1.0, 24.0) as u8);
         let palette = &self.look.palette;
-        let is_card = matches!(mark.role, Role::Card(_));
+        let is_card = matches!(mark.role, Role::Card(_) | Role::Bar(..));
         if is_card || matches!(mark.role, Role::Label(..)) {
             // What is under a pale card or label must not shine through it.
             out.push(Shape::rect_filled(area, corners, palette.ground));
@@ -150,7 +162,7 @@ impl Brush<'_> {
     }
 
     fn text(&self, words: Words<'_>, colour: Color32, out: &mut Vec<Shape>) {
-        let Words { at, align, size, bold, text } = words;
+        let Words { at, align, size, bold, is_prose, text } = words;
         let at = self.point(at);
         let on_screen = size * self.zoom;
         if on_screen < VISIBLE {
@@ -168,7 +180,8 @@ impl Brush<'_> {
             return;
         }
         // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
-        let font = FontId::monospace((on_screen * 2.0).round() / 2.0);
+        let size = (on_screen * 2.0).round() / 2.0;
+        let font = if is_prose { FontId::proportional(size) } else { FontId::monospace(size) };
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, colour);
         let corner =
             (at - vec2(shift(galley.size().x), galley.size().y / 2.0)).round_to_pixels(self.painter.pixels_per_point());

@@ -21,6 +21,8 @@ pub struct Lit {
     pub transactions: BTreeSet<TransactionId>,
     /// Rows.
     pub operations: BTreeSet<OperationId>,
+    /// Transactions of the whole history that have no part in the anomaly.
+    pub elsewhere: BTreeSet<TransactionId>,
 }
 
 impl Lit {

@@ -24,6 +24,7 @@ pub mod sketch;
 use super::vocabulary::Attention;
 use crate::diagram::Target;
 use crate::diagram::path::distance_to_line;
+use crate::diagram::scene::Scene;
 use crate::history::TransactionId;
 use crate::jobs;
 use brush::Brush;
@@ -57,6 +58,13 @@ const REACH: f32 = 6.0;
 const FOLLOWING: usize = 300;
 /// Number of frames redrawn after anything happens.
 const FRESH_FRAMES: u8 = 3;
+
+/// Draws a scene at its own size with its origin at `origin`.
+pub fn paint(painter: &egui::Painter, scene: &Scene, origin: Pos2, look: &Look) {
+    let mut shapes = Vec::new();
+    Brush { painter, zoom: 1.0, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
+    painter.extend(shapes);
+}
 
 /// Whether cards can be dragged elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

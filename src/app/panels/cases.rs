@@ -20,11 +20,7 @@ pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &
     ui.horizontal(|ui| {
         style::bold_line(ui, "Cases", style::HEADING, palette.strong);
         for (command, name) in [(Command::PreviousCase, "←"), (Command::NextCase, "→")] {
-            let response = ui.small_button(name).on_hover_text(super::tooltip(command));
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-            if response.clicked() {
-                requests.push(Request::Run(command));
-            }
+            super::small_button_ui(ui, command, name, requests);
         }
         let n = tree.leaves().count();
         style::note(ui, format!("{n} ends, each a contradiction"));

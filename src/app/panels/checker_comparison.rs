@@ -1,17 +1,17 @@
 //! Checkers side by side: verdicts, times and memory.
 
-use super::plot::{HEIGHT, still, styled};
+use super::chart::{Marks, axis, chart_ui, series};
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::CheckerComparison;
-use crate::app::checker_run::{Run, Used};
+use crate::app::checker_run::Run;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
-use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Bar, BarChart, Legend, Line, PlotPoints};
+use crate::export::chart::{Chart, Unit};
+use egui::{FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -39,14 +39,9 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
             times_ui(left, comparison);
-            used_ui(right, comparison, "Memory", "megabytes more than before, over seconds", Used::Memory);
-            used_ui(
-                left,
-                comparison,
-                "Processor time",
-                "seconds, over seconds since the start of each",
-                Used::Processor,
-            );
+            let [memory, processor] = comparison.charts();
+            chart_ui(right, &memory, Marks::Lines, "over the time since the start of each", "Plot of memory");
+            chart_ui(left, &processor, Marks::Lines, "over the time since the start of each", "Plot of processor time");
             stages_ui(right, comparison);
         });
     });
@@ -172,47 +167,19 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
 }
 
 fn times_ui(ui: &mut Ui, comparison: &CheckerComparison) {
-    let palette = Palette::of(ui);
-    style::bold(ui, "Time", style::HEADING, palette.strong);
-    style::note(ui, "seconds, from the first checker to the last; the index in front of the levels");
-    let bars = |of: &dyn Fn(&Run) -> f64, colour: Color32| -> Vec<Bar> {
-        let bar =
-            |(place, run): (usize, &Run)| Bar::new(place as f64, of(run)).width(0.7).fill(colour).name(run.checker);
-        comparison.runs.iter().enumerate().map(bar).collect()
+    let runs = || comparison.runs.iter().enumerate();
+    let index = |run: &Run| run.index_seconds.min(run.seconds);
+    let chart = Chart {
+        title: "Time".to_owned(),
+        x: axis("checker", Unit::Number),
+        y: axis("time", Unit::Seconds),
+        series: vec![
+            series("index", runs().map(|(at, run)| (at as f64, index(run)))),
+            series("levels", runs().map(|(at, run)| (at as f64, run.seconds - index(run)))),
+        ],
     };
-    let index =
-        BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
-    let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
-    let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
-    let names: Vec<&str> = comparison.runs.iter().map(|run| run.checker.name()).collect();
-    let name = move |mark: egui_plot::GridMark, _: &std::ops::RangeInclusive<f64>| {
-        let is_whole = mark.value >= 0.0 && mark.value.fract() == 0.0;
-        names.get(mark.value as usize).filter(|_| is_whole).map_or(String::new(), |name| (*name).to_owned())
-    };
-    let plot = still("time", HEIGHT).include_y(0.0).x_axis_formatter(name).show(ui, |plot| {
-        plot.bar_chart(index);
-        plot.bar_chart(levels);
-    });
-    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of times"));
-}
-
-/// What each used over its time.
-fn used_ui(ui: &mut Ui, comparison: &CheckerComparison, title: &'static str, about: &str, used: Used) {
-    let palette = Palette::of(ui);
-    style::bold(ui, title, style::HEADING, palette.strong);
-    style::note(ui, about);
-    let plot = still(title, HEIGHT)
-        .include_y(0.0)
-        .include_x(0.0)
-        .legend(Legend::default().position(egui_plot::Corner::LeftTop))
-        .show(ui, |plot| {
-            for (place, run) in comparison.runs.iter().enumerate() {
-                let points: PlotPoints<'_> = used.line(run).into_iter().map(|(x, y)| [x, y]).collect();
-                plot.line(styled(Line::new(run.checker.name(), points), place, &palette));
-            }
-        });
-    let said = format!("Plot of {}", title.to_lowercase());
-    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
+    let names: Vec<String> = comparison.runs.iter().map(|run| run.checker.to_string()).collect();
+    chart_ui(ui, &chart, Marks::Bars(&names), "of the index, and above it of the levels", "Plot of times");
 }
 
 /// Time of each stage, where a checker has stages.

@@ -1,14 +1,21 @@
 //! The export dialog: what to write, and where.
 
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::ExportForm;
+use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
+use crate::app::vocabulary::Page;
 use crate::export::{EXPORTERS, ExportKind};
 use egui::{Id, Modal, Ui, WidgetInfo, WidgetType};
 use std::path::{Path, PathBuf};
 
 /// Draws the dialog over the window; the form is edited in place.
-pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &mut Requests) {
+pub fn export_ui(
+    ui: &mut Ui,
+    form: &mut ExportForm,
+    document: Option<&Document>,
+    waiting: bool,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let answer = Modal::new(Id::new("export")).show(ui.ctx(), |ui| {
         ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
@@ -23,6 +30,8 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
                 style::note(ui, about(row.kind));
             });
         }
+        ui.add_space(8.0);
+        ui.add_enabled_ui(form.kind.is_picture(), |ui| view_ui(ui, form, document));
         ui.add_space(8.0);
         let label = style::note(ui, "File");
         ui.horizontal(|ui| {
@@ -50,7 +59,8 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
         }
         ui.add_space(10.0);
         ui.horizontal(|ui| {
-            let ready = !form.path.trim().is_empty();
+            let is_known = document.is_some_and(|document| document.view(form.view, false).is_some());
+            let ready = !form.path.trim().is_empty() && (is_known || !form.kind.is_picture());
             let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
             let unfocused = ui.memory(|memory| memory.focused().is_none());
             let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));
@@ -65,6 +75,21 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
     if answer.backdrop_response.clicked() {
         requests.push(Request::Run(Command::Escape));
     }
+}
+
+/// The pages that a picture can show, as far as they are known.
+fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
+    ui.horizontal(|ui| {
+        style::note(ui, "Picture of");
+        for page in [Page::Graph, Page::Lanes, Page::Key] {
+            let is_there = document.is_some_and(|document| document.view(page, false).is_some());
+            let row = page.row();
+            let button = ui.add_enabled(is_there, egui::RadioButton::new(form.view == page, row.name));
+            if button.on_hover_text(row.tooltip).clicked() {
+                form.view = page;
+            }
+        }
+    });
 }
 
 /// Says that a system dialog is open somewhere, and offers the built-in one.

@@ -18,7 +18,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
         style::note(ui, "How it comes about");
-        small_ui(ui, Command::PreviousLayer, "←", requests);
+        super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);
             let response = ui.add(Button::selectable(chosen, layer.kind.word()).small());
@@ -28,10 +28,10 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
                 requests.push(Request::ShowLayer((!chosen).then_some(place)));
             }
         }
-        small_ui(ui, Command::NextLayer, "→", requests);
+        super::small_button_ui(ui, Command::NextLayer, "→", requests);
         if document.run.is_none() {
             let name = if document.playing.is_some() { "Pause" } else { "Play" };
-            small_ui(ui, Command::Play, name, requests);
+            super::small_button_ui(ui, Command::Play, name, requests);
         }
         ui.separator();
         let alternatives = ui.add(Button::selectable(state.alternatives, "Rejected").small());
@@ -56,15 +56,6 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         told_ui(ui, place, layers.len(), layer, requests);
     }
     ui.add_space(2.0);
-}
-
-/// A small button with a command's name for screen readers.
-fn small_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
-    let response = ui.small_button(text).on_hover_text(super::tooltip(command));
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-    if response.clicked() {
-        requests.push(Request::Run(command));
-    }
 }
 
 /// What a layer does and shows.

@@ -6,6 +6,7 @@ pub mod banners;
 pub mod batch;
 pub mod browser;
 pub mod cases;
+mod chart;
 pub mod checker_comparison;
 pub mod collect;
 pub mod export_form;
@@ -23,10 +24,10 @@ pub mod notes;
 pub mod order;
 pub mod overrides;
 pub mod palette;
-mod plot;
 pub mod raw_lines;
 pub mod replay;
 pub mod rules;
+mod scene;
 pub mod statistics;
 pub mod status;
 mod sweep;
@@ -38,12 +39,16 @@ pub mod versions;
 pub mod welcome;
 pub mod what_if;
 
+use super::canvas::look::Look;
+use super::canvas::paint;
 use super::command::{Command, Request, Requests};
 use super::state::Document;
 use super::style::Palette;
 use super::vocabulary::{Attention, Focus, Page};
+use crate::diagram::Emphasis;
+use crate::diagram::scene::Scene;
 use crate::relations::Relation;
-use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, pos2, vec2};
+use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, vec2};
 
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
@@ -53,6 +58,15 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
         requests.push(Request::Run(command));
     }
     response
+}
+
+/// A small button with a command's name for screen readers.
+pub fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
+    let response = ui.small_button(text).on_hover_text(tooltip(command));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+    if response.clicked() {
+        requests.push(Request::Run(command));
+    }
 }
 
 /// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.
@@ -104,20 +118,8 @@ pub fn paint_triangle(painter: &egui::Painter, centre: Pos2, open: bool, colour:
 
 /// A sample of the line drawn for a relation, from left to right through the middle of `area`.
 pub fn paint_relation(painter: &egui::Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
-    let colour = if shown { palette.relation(relation) } else { palette.weak.gamma_multiply(0.5) };
-    let dash = crate::diagram::theme::dash(relation);
-    let y = area.center().y;
-    let (from, to) = (pos2(area.left(), y), pos2(area.right() - 5.0, y));
-    let stroke = Stroke::new(2.0, colour);
-    match dash.is_empty() {
-        true => drop(painter.line_segment([from, to], stroke)),
-        false => {
-            let lengths: Vec<f32> = dash.iter().copied().step_by(2).collect();
-            let gaps: Vec<f32> = dash.iter().copied().skip(1).step_by(2).collect();
-            painter.extend(egui::Shape::dashed_line_with_offset(&[from, to], stroke, &lengths, &gaps, 0.0));
-        }
-    }
-    let tip = pos2(area.right(), y);
-    let head = vec![tip, tip + vec2(-7.0, -3.2), tip + vec2(-7.0, 3.2)];
-    painter.add(egui::Shape::convex_polygon(head, colour, Stroke::NONE));
+    let mut scene = Scene::new(area);
+    scene.sample(area.left_center(), area.width(), relation, Emphasis::Cycle);
+    let look = Look { palette: *palette, opacity: if shown { 1.0 } else { 0.3 }, ..Look::default() };
+    paint(painter, &scene, Pos2::ZERO, &look);
 }

@@ -47,11 +47,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
             let play = if document.playing.is_some() { "Pause" } else { "Play" };
             for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep), (play, Command::Play)]
             {
-                let response = ui.small_button(name).on_hover_text(super::tooltip(command));
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-                if response.clicked() {
-                    requests.push(Request::Run(command));
-                }
+                super::small_button_ui(ui, command, name, requests);
             }
         });
     });

@@ -1,13 +1,13 @@
 //! Figures of the history as plots.
 
-use super::plot::{HEIGHT, still};
+use super::chart::{Marks, axis, chart_ui, series};
 use crate::app::figures::Figures;
 use crate::app::state::Document;
-use crate::app::style::{self, Palette, counted};
+use crate::app::style::{self, counted};
 use crate::app::vocabulary::Page;
+use crate::export::chart::{Axis, Chart, Series, Unit};
 use crate::report::grouped;
-use egui::{Color32, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Bar, BarChart, Line, PlotPoints};
+use egui::{ScrollArea, Ui};
 
 /// Draws the page.
 pub fn statistics_ui(ui: &mut Ui, document: &Document) {
@@ -17,27 +17,29 @@ pub fn statistics_ui(ui: &mut Ui, document: &Document) {
         }
         return;
     };
-    let palette = Palette::of(ui);
     ScrollArea::vertical().id_salt("statistics").auto_shrink(false).show(ui, |ui| {
         summary_ui(ui, figures);
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            line_ui(left, "Access skew", "operations on a key, most used first", &figures.skew, palette.accent);
-            bars_ui(right, "Transaction sizes", "transactions by number of operations", &figures.sizes, palette.accent);
-            let lines =
-                [("aborted", &figures.aborted, palette.bad), ("unknown outcome", &figures.unknown, palette.caution)];
-            plot_ui(left, "Abort rate", "percent of transactions, along the history", |plot| {
-                for (name, points, colour) in lines {
-                    plot.line(Line::new(name, points_of(points)).color(colour).width(1.8));
-                }
-            });
-            bars_ui(
-                right,
-                "Anomaly positions",
-                "listed anomalies by where they begin",
-                &figures.anomalies,
-                palette.bad,
-            );
+            let one = |label: &str, points: &[(f64, f64)]| vec![series(label, points.iter().copied())];
+            let share = |(at, percent): &(f64, f64)| (*at, percent / 100.0);
+            let number = |name: &str| axis(name, Unit::Number);
+            let (key, n) = (number("key, most used first"), number("operations"));
+            let skew = one("operations on a key", &figures.skew);
+            plot_ui(left, "Access skew", "operations on a key, most used first", (key, n), skew, Marks::Lines);
+            let sizes = one("transactions", &figures.sizes);
+            let axes = (number("operations"), number("transactions"));
+            plot_ui(right, "Transaction sizes", "transactions by number of operations", axes, sizes, Marks::Bars(&[]));
+            let place = || number("transactions before");
+            let axes = (place(), axis("share", Unit::Percent));
+            let aborted = series("aborted", figures.aborted.iter().map(share));
+            let unknown = series("unknown outcome", figures.unknown.iter().map(share));
+            let about = "share of transactions, along the history";
+            let mut shares = vec![aborted, unknown];
+            shares.retain(|share| share.label == "aborted" || share.points.iter().any(|(_, share)| *share > 0.0));
+            plot_ui(left, "Abort rate", about, axes, shares, Marks::Lines);
+            let (axes, found) = ((place(), number("anomalies")), one("anomalies", &figures.anomalies));
+            plot_ui(right, "Anomaly positions", "listed anomalies by where they begin", axes, found, Marks::Bars(&[]));
         });
     });
 }
@@ -72,34 +74,7 @@ fn rounded(number: f64) -> String {
     format!("{number:.1}")
 }
 
-fn points_of(points: &[(f64, f64)]) -> PlotPoints<'static> {
-    points.iter().map(|(x, y)| [*x, *y]).collect()
-}
-
-fn line_ui(ui: &mut Ui, title: &str, about: &str, points: &[(f64, f64)], colour: Color32) {
-    plot_ui(ui, title, about, |plot| {
-        plot.line(Line::new(title, points_of(points)).color(colour).width(1.8));
-    });
-}
-
-fn bars_ui(ui: &mut Ui, title: &str, about: &str, points: &[(f64, f64)], colour: Color32) {
-    let width = points.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(1.0, f64::max) * 0.86;
-    plot_ui(ui, title, about, |plot| {
-        let bars = points.iter().map(|(x, y)| Bar::new(*x, *y).width(width).fill(colour)).collect();
-        plot.bar_chart(BarChart::new(title, bars).color(colour));
-    });
-}
-
-fn plot_ui<'a>(ui: &mut Ui, title: &str, about: &str, draw: impl FnOnce(&mut egui_plot::PlotUi<'a>) + 'a) {
-    let strong = Palette::of(ui).strong;
-    style::bold(ui, title, style::HEADING, strong);
-    style::note(ui, about);
-    let plot = still(title, HEIGHT)
-        .include_y(0.0)
-        // Nothing here is below zero: if all is zero, the plot ends at one.
-        .include_y(1.0)
-        .set_margin_fraction(vec2(0.03, 0.0));
-    let response = plot.show(ui, draw).response;
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("Plot {title}: {about}")));
-    ui.add_space(10.0);
+fn plot_ui(ui: &mut Ui, title: &str, about: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks<'_>) {
+    let chart = Chart { title: title.to_owned(), x, y, series };
+    chart_ui(ui, &chart, marks, about, &format!("Plot {title}: {about}"));
 }

@@ -1,16 +1,14 @@
 //! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
-use super::plot::{HEIGHT, colour, still, styled};
+use super::chart::{Marks, chart_ui};
 use crate::app::checker_run::Run;
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, duration};
-use crate::app::sweep::{Parameter, Plan, Quantity, Sweep};
+use crate::app::sweep::{Parameter, Plan, Sweep};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Checker;
-use crate::export::chart::Unit;
 use crate::generate::{Kind, Length, Model};
 use egui::{ComboBox, DragValue, Response, TextEdit, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Legend, Line, MarkerShape, PlotPoints, Points};
 use std::collections::BTreeSet;
 
 /// Draws the plan: parameter, values and the rest of the workload.
@@ -97,8 +95,10 @@ pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep) {
     ui.add_space(10.0);
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
-        lines_ui(left, sweep, "Time to check", Unit::Seconds, Quantity::Time);
-        lines_ui(right, sweep, "Most memory", Unit::Megabytes, Quantity::Memory);
+        for (column, chart) in [left, right].into_iter().zip(sweep.charts()) {
+            let name = format!("Plot of the sweep: {}", chart.y.name);
+            chart_ui(column, &chart, Marks::Dots, "a line for each checker", &name);
+        }
     });
 }
 
@@ -145,31 +145,4 @@ fn cell_ui(ui: &mut Ui, value: u64, run: &Run) {
     let said = format!("{} at {value}: {}", run.checker, levels.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
     response.on_hover_text(levels.join("\n"));
-}
-
-/// One line for each checker. Times are on a logarithmic scale, because checkers differ by orders of magnitude.
-fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quantity) {
-    style::bold(ui, title, style::HEADING, Palette::of(ui).strong);
-    style::note(ui, format!("by {}", sweep.ran.parameter.name()));
-    let (log_x, log_y) = (sweep.is_logarithmic(), quantity == Quantity::Time);
-    let drawn = |value: f64, log: bool| if log { value.max(1e-9).log10() } else { value };
-    let meant = |value: f64, log: bool| if log { 10f64.powf(value) } else { value };
-    let plot = still(title, HEIGHT)
-        .legend(Legend::default().position(egui_plot::Corner::LeftTop))
-        .x_axis_formatter(move |mark, _| Unit::Number.text(meant(mark.value, log_x)))
-        .y_axis_formatter(move |mark, _| unit.text(meant(mark.value, log_y)));
-    let plot = if log_y { plot } else { plot.include_y(0.0) };
-    let palette = Palette::of(ui);
-    let shown = plot.show(ui, |ui| {
-        for (place, series) in sweep.series(quantity).iter().enumerate() {
-            let points: Vec<[f64; 2]> =
-                series.points.iter().map(|(x, y)| [drawn(*x, log_x), drawn(*y, log_y)]).collect();
-            let name = series.label.as_str();
-            let dots = Points::new(name, PlotPoints::from(points.clone())).shape(MarkerShape::Circle).radius(3.0);
-            ui.line(styled(Line::new(name, PlotPoints::from(points)), place, &palette));
-            ui.points(dots.color(colour(place, &palette)));
-        }
-    });
-    let said = format!("Plot of the sweep: {title}");
-    shown.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
 }

@@ -114,7 +114,7 @@ pub fn number_text(numbers: &[usize]) -> String {
 }
 
 /// Size of an arrow's label, with its number.
-pub(super) fn label_size(arrow: &Arrow) -> Vec2 {
+pub(in crate::diagram) fn label_size(arrow: &Arrow) -> Vec2 {
     let number = if arrow.numbers.is_empty() { 0.0 } else { disc_size(&arrow.numbers).x };
     vec2((width(&label_text(arrow), LABEL_FONT) + 12.0 + number).ceil(), LABEL_HEIGHT)
 }

@@ -24,7 +24,7 @@ pub use choose::{Arranged, LEAST_SCALE, arrange};
 pub use graphviz::{MAX_CARDS, TooManyCards, graphviz};
 pub use invariants::{Problem, crossings, problems};
 pub use lanes::lanes;
-pub(crate) use measure::{CARD_PAD, folded_text};
+pub(super) use measure::{CARD_PAD, folded_text, label_size};
 pub use measure::{
     LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text, place_text,
     row_text, shortened, status_text, title_text,

@@ -9,15 +9,11 @@ mod axis;
 
 pub use axis::{Axis, Span};
 
-use super::sorting::{going, sort_by};
-use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
+use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
-use crate::jobs;
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// Real time and how it is warped.
 #[derive(Clone, Debug)]
@@ -33,19 +29,20 @@ pub struct Clock {
 impl Clock {
     /// True time since the first stamp, of a position on the warped axis.
     pub fn true_time(&self, warped: f64) -> f64 {
-        let at = self.stamps.partition_point(|(_, place)| *place < warped);
-        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
-            (Some(a), Some(b)) => a.0 + (b.0 - a.0) * ((warped - a.1) / (b.1 - a.1)),
-            (None, Some(only)) | (Some(only), None) => only.0,
-            (None, None) => 0.0,
-        }
+        self.between(warped, |&(time, place)| (place, time))
     }
 
     /// The position on the warped axis of a true time since the first stamp.
     pub fn warped(&self, time: f64) -> f64 {
-        let at = self.stamps.partition_point(|(stamp, _)| *stamp < time);
-        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
-            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((time - a.0) / (b.0 - a.0)),
+        self.between(time, |stamp| *stamp)
+    }
+
+    /// What corresponds to `value` between two stamps, each of which is a value and what corresponds to it.
+    fn between(&self, value: f64, stamp: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
+        let at = self.stamps.partition_point(|other| stamp(other).0 < value);
+        let before = at.checked_sub(1).and_then(|before| self.stamps.get(before));
+        match (before.map(&stamp), self.stamps.get(at).map(&stamp)) {
+            (Some(a), Some(b)) => a.1 + (b.1 - a.1) * ((value - a.0) / (b.0 - a.0)),
             (None, Some(only)) | (Some(only), None) => only.1,
             (None, None) => 0.0,
         }
@@ -79,12 +76,6 @@ pub struct Timeline {
 const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
 const WIDEST: f64 = 5.0;
-
-/// Finding out when every transaction ran.
-pub(super) static TIME: Task<Arc<Timeline>> = Task::new("timeline", Failure::Page(Page::Lanes), |app, timeline| {
-    let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.timeline, Some(timeline));
-});
 
 impl Timeline {
     /// O(operations · log transactions), with times O(transactions · log).

@@ -1,16 +1,11 @@
-//! Which session has which lane, and where the transactions of the anomaly are: computed once for each anomaly.
+//! Which session has which lane, and where the transactions of the anomaly are.
 
-use crate::app::picture::{Argument, Picture};
-use crate::app::state::Document;
 use crate::history::{History, SessionId, TransactionId};
-use std::sync::Arc;
 
 /// Lanes from top to bottom: the sessions of the anomaly, then all others if requested. Nothing is stored for the
 /// others, because there may be millions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    /// What this was computed from.
-    of: Option<(Arc<History>, Option<Arc<Argument>>)>,
     /// All sessions have a lane.
     all: bool,
     n_sessions: usize,
@@ -21,33 +16,14 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Recomputes the lanes if the anomaly, the history or the choice has changed. O(1) otherwise, else O(transactions
-    /// of the anomaly · log).
-    pub(super) fn update(&mut self, document: &Document, history: &Arc<History>, all: bool) {
-        self.all = all;
-        let argument = document.current_picture().map(|picture: &Arc<Picture>| &picture.argument);
-        let same = self.of.as_ref().is_some_and(|(known, of)| {
-            let same_argument = match (of, argument) {
-                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-                (None, None) => true,
-                _ => false,
-            };
-            Arc::ptr_eq(known, history) && same_argument
-        });
-        if same {
-            return;
-        }
-        self.of = Some((Arc::clone(history), argument.cloned()));
-        let transactions = argument.map(|argument| &argument.counterexample.renaming.transactions);
-        self.set(history, transactions.into_iter().flatten().copied());
-    }
-
-    fn set(&mut self, history: &History, transactions: impl Iterator<Item = TransactionId>) {
-        self.n_sessions = history.n_sessions();
-        self.involved = transactions.filter(|t| !t.is_initial()).map(|t| (history.session_of(t), t)).collect();
-        self.involved.sort_unstable();
-        self.own = self.involved.iter().map(|(session, _)| *session).collect();
-        self.own.dedup();
+    /// The lanes for an anomaly with these transactions. O(transactions · log transactions).
+    pub(super) fn new(history: &History, transactions: &[TransactionId], all: bool) -> Rows {
+        let transactions = transactions.iter().filter(|t| !t.is_initial());
+        let mut involved: Vec<_> = transactions.map(|&t| (history.session_of(t), t)).collect();
+        involved.sort_unstable();
+        let mut own: Vec<SessionId> = involved.iter().map(|(session, _)| *session).collect();
+        own.dedup();
+        Rows { all, n_sessions: history.n_sessions(), own, involved }
     }
 
     /// Number of lanes.
@@ -91,11 +67,6 @@ impl Rows {
         let n = self.involved[begin..].partition_point(|(other, _)| *other == session);
         &self.involved[begin..begin + n]
     }
-
-    /// Whether a transaction is one of them.
-    pub(super) fn is_involved(&self, session: SessionId, transaction: TransactionId) -> bool {
-        self.involved.binary_search(&(session, transaction)).is_ok()
-    }
 }
 
 #[cfg(test)]
@@ -106,15 +77,13 @@ mod tests {
     fn the_sessions_of_the_anomaly_come_first() {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [w x 3] [r x 3]\nd: [w x 4]\ne: [w x 5]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
-        let mut rows = Rows::default();
         let names = |rows: &Rows| -> String {
             (0..rows.len()).filter_map(|lane| rows.session(lane)).map(|session| history.session_name(session)).collect()
         };
-        rows.set(&history, std::iter::empty());
-        assert_eq!(names(&rows), "abcde", "without an anomaly all have one");
+        assert_eq!(names(&Rows::new(&history, &[], false)), "abcde", "without an anomaly all have one");
         let of =
             |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
-        rows.set(&history, [of("d1"), of("b1")].into_iter());
+        let mut rows = Rows::new(&history, &[of("d1"), of("b1")], false);
         assert_eq!(names(&rows), "bd");
         assert_eq!(rows.lane(history.session_of(of("c1"))), None);
         rows.all = true;

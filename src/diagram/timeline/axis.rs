@@ -1,6 +1,6 @@
 //! An axis with the transactions of each session by start, so that those in a stretch are found at once.
 
-use super::super::sorting::{going, sort_by};
+use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 

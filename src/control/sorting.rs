@@ -1,6 +1,6 @@
 //! Sorting and iterating over many items so that the work ends soon when it is stopped.
 
-use crate::control::{Control, Interrupt};
+use super::{Control, Interrupt};
 use std::cmp::Ordering;
 
 /// Items between two checks of the control.

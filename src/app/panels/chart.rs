@@ -1,0 +1,167 @@
+//! The charts of all pages, in one style: few light grid lines, numbers with units on both axes, nothing cut, values on
+//! hover. What is drawn is a [`Chart`], as it is exported.
+
+use crate::app::style::{self, Palette};
+use crate::export::chart::{Axis, Chart, Series, Unit};
+use egui::{Color32, Rangef, Ui, WidgetInfo, WidgetType, vec2};
+use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi};
+use egui_plot::{PlotPoint, PlotPoints, Points};
+
+/// Height of a chart without its headings.
+const HEIGHT: f32 = 170.0;
+
+/// What stands for a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marks<'a> {
+    /// It is on a line.
+    Lines,
+    /// The same, and points are few: each has a dot.
+    Dots,
+    /// A bar; those of a series are on top of those of the series before. Below them these names, or numbers.
+    Bars(&'a [String]),
+}
+
+/// A chart under its title and `about`, with this name for screen readers.
+pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, marks: Marks<'_>, about: &str, name: &str) {
+    style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
+    style::note(ui, about);
+    let response = frame(chart, marks).show(ui, |plot| draw(plot, chart, marks)).response;
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, name));
+    ui.add_space(10.0);
+}
+
+/// A linear axis.
+pub(super) fn axis(name: &str, unit: Unit) -> Axis {
+    Axis { name: name.to_owned(), unit, logarithmic: false }
+}
+
+/// A line or the bars of this name.
+pub(super) fn series(label: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Series {
+    Series { label: label.to_owned(), points: points.into_iter().collect() }
+}
+
+/// An empty chart that does not move under the pointer, so that the page can be scrolled.
+fn frame<'a>(chart: &'a Chart, marks: Marks<'a>) -> Plot<'a> {
+    let (x, y) = (&chart.x, &chart.y);
+    let y_axis = AxisHints::new_y().label_spacing(Rangef::new(10.0, 16.0)).formatter(|mark, _| text(y, mark.value));
+    let plot = Plot::new(chart.title.clone())
+        .height(HEIGHT)
+        .show_background(false)
+        .allow_scroll(false)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_boxed_zoom(false)
+        .show_grid([false, true])
+        .custom_y_axes(vec![y_axis])
+        .x_axis_formatter(move |mark, _| match marks {
+            Marks::Bars(names) if !names.is_empty() => names.get(mark.value as usize).cloned().unwrap_or_default(),
+            _ => text(x, mark.value),
+        })
+        .x_axis_label(x.name.as_str())
+        .x_grid_spacer(|input| few_marks(input, x))
+        .y_grid_spacer(|input| few_marks(input, y))
+        .set_margin_fraction(vec2(0.03, 0.1))
+        .label_formatter(|position| match position {
+            HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                let (at, value) = (text(x, position.x), text(y, position.y));
+                Some(format!("{plot_name}\n{}: {at}\n{}: {value}", x.name, y.name))
+            }
+            HoverPosition::Elsewhere { .. } => None,
+        });
+    // If all is zero, the chart still has a height.
+    let plot = if y.logarithmic { plot } else { plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }) };
+    if chart.series.len() < 2 {
+        return plot;
+    }
+    // Above the lines, where it covers none.
+    let values = || chart.series.iter().flat_map(|series| &series.points).map(|(_, value)| drawn(y, *value));
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let room = if least < most { most + 0.4 * (most - least) } else { drawn(y, 1.0) };
+    plot.include_y(room).legend(Legend::default().position(egui_plot::Corner::LeftTop))
+}
+
+fn draw(plot: &mut PlotUi<'_>, chart: &Chart, marks: Marks<'_>) {
+    let palette = if plot.ctx().global_style().visuals.dark_mode { style::DARK } else { style::LIGHT };
+    let mut below: Vec<BarChart> = Vec::new();
+    for (number, series) in chart.series.iter().enumerate() {
+        let colour = colour(number, &palette);
+        let points = series.points.iter().map(|(x, y)| [drawn(&chart.x, *x), drawn(&chart.y, *y)]);
+        if matches!(marks, Marks::Bars(_)) {
+            let width = series.points.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(1.0, f64::max) * 0.86;
+            let bars = points.map(|[x, y]| Bar::new(x, y).width(width).fill(colour)).collect();
+            let (x, y) = (chart.x.clone(), chart.y.clone());
+            let said = move |bar: &Bar, _: &BarChart| {
+                format!("{}: {}\n{}: {}", x.name, text(&x, bar.argument), y.name, text(&y, bar.value))
+            };
+            let bars = BarChart::new(series.label.clone(), bars).color(colour).element_formatter(Box::new(said));
+            below.push(bars.stack_on(&below.iter().collect::<Vec<_>>()));
+            continue;
+        }
+        let points: Vec<PlotPoint> = points.map(PlotPoint::from).collect();
+        if marks == Marks::Dots {
+            let dots = Points::new(series.label.clone(), PlotPoints::Owned(points.clone()));
+            plot.points(dots.radius(3.0).color(colour));
+        }
+        let line = Line::new(series.label.clone(), PlotPoints::Owned(points)).color(colour).width(1.8);
+        plot.line(line.style(STYLES[number % STYLES.len()]));
+    }
+    below.into_iter().for_each(|bars| plot.bar_chart(bars));
+}
+
+/// Lines can be distinguished without their colours.
+const STYLES: [LineStyle; 4] = [
+    LineStyle::Solid,
+    LineStyle::Dashed { length: 10.0 },
+    LineStyle::Dotted { spacing: 5.0 },
+    LineStyle::Dashed { length: 5.0 },
+];
+
+fn colour(place: usize, palette: &Palette) -> Color32 {
+    let colours = [palette.accent, palette.caution, palette.good, palette.bad, palette.strong, palette.weak];
+    colours[place % colours.len()]
+}
+
+/// Where a number is drawn on an axis.
+fn drawn(axis: &Axis, value: f64) -> f64 {
+    if axis.logarithmic { value.max(1e-9).log10() } else { value }
+}
+
+/// A number of an axis with its unit.
+fn text(axis: &Axis, at: f64) -> String {
+    axis.unit.text(if axis.logarithmic { 10f64.powf(at) } else { at })
+}
+
+/// Whether there is nothing between whole numbers, as drawn.
+fn is_whole(axis: &Axis) -> bool {
+    axis.logarithmic || axis.unit == Unit::Number
+}
+
+/// Up to six marks at round numbers.
+fn few_marks(input: GridInput, axis: &Axis) -> Vec<GridMark> {
+    let (least, most) = input.bounds;
+    let rough = ((most - least) / 5.0).max(if is_whole(axis) { 1.0 } else { 1e-9 });
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let step_size = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough).unwrap_or(rough);
+    let first = (least / step_size).ceil();
+    // Anything outside would be drawn over the rest of the page, and nothing here is below zero.
+    let values = (0..6).map(|n| (first + f64::from(n)) * step_size).filter(|value| *value <= most);
+    let values = values.filter(|value| axis.logarithmic || *value >= 0.0);
+    values.map(|value| GridMark { value, step_size }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_stand_at_round_numbers() {
+        let values = |unit, bounds| -> Vec<f64> {
+            let marks = few_marks(GridInput { bounds, base_step_size: 1.0 }, &axis("", unit));
+            marks.into_iter().map(|mark| mark.value).collect()
+        };
+        assert_eq!(values(Unit::Number, (0.0, 66.0)), [0.0, 20.0, 40.0, 60.0]);
+        assert_eq!(values(Unit::Seconds, (0.0, 41_000.0)), [0.0, 10_000.0, 20_000.0, 30_000.0, 40_000.0]);
+        assert_eq!(values(Unit::Seconds, (-0.05, 0.3))[..3], [0.0, 0.1, 0.2]);
+        assert_eq!(values(Unit::Number, (-0.1, 1.3)), [0.0, 1.0], "there is no half transaction");
+    }
+}

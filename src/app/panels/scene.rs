@@ -1,0 +1,116 @@
+//! A page that is a scene of the whole history: drawn as it would be exported, with everything on it linked.
+
+use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::paint;
+use crate::app::command::{Request, Requests};
+use crate::app::picture::Picture;
+use crate::app::state::Document;
+use crate::app::style::Palette;
+use crate::app::vocabulary::{Attention, Focus};
+use crate::diagram::scene::Scene;
+use crate::diagram::{Anomaly, Target};
+use crate::export;
+use crate::history::{History, Outcome, TransactionId, grouped};
+use crate::relations::Relation;
+use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
+use std::collections::BTreeSet;
+
+/// How near the pointer must be to an edge, in points.
+const REACH: f32 = 5.0;
+
+/// The selected anomaly, without the edges of hidden relations.
+pub(super) fn anomaly<'a>(document: &'a Document, hidden: &BTreeSet<Relation>) -> Option<Anomaly<'a>> {
+    let picture: &Picture = document.current_picture()?;
+    let example = &picture.argument.counterexample;
+    Some(export::anomaly(example, &picture.sketch.diagram, |arrow| !hidden.contains(&arrow.relation)))
+}
+
+/// Draws a scene with its origin at `origin`, links its parts, and names them for screen readers. What is outside `area`
+/// is not there.
+pub(super) fn scene_ui(
+    ui: &Ui,
+    scene: &Scene,
+    (origin, area): (Pos2, Rect),
+    response: &Response,
+    document: &Document,
+    requests: &mut Requests,
+) {
+    let lit = document.current_picture().map(|picture| Lit::new(picture, document.attention()));
+    let mut lit = lit.unwrap_or_default();
+    for t in document.attended() {
+        match document.attention_of(t) {
+            Attention::Transaction(small) => drop(lit.transactions.insert(small)),
+            _ => drop(lit.elsewhere.insert(t)),
+        }
+    }
+    paint(&ui.painter_at(response.rect), scene, origin, &Look { palette: Palette::of(ui), lit, ..Look::default() });
+    for (place, (of, name)) in scene.names.iter().enumerate() {
+        let of = of.translate(origin.to_vec2()).intersect(area);
+        if of.is_positive() {
+            let named = ui.interact(of, response.id.with(place), Sense::empty());
+            named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+        }
+    }
+    let pointer = response.hover_pos().filter(|at| area.contains(*at));
+    let target = pointer.and_then(|at| scene.at(at - origin.to_vec2(), REACH));
+    if pointer.is_some() {
+        link(response, document, target, requests);
+    }
+}
+
+/// Hover previews a thing everywhere, a click pins or releases it, a double click opens a transaction.
+fn link(response: &Response, document: &Document, target: Option<Target>, requests: &mut Requests) {
+    let Some(history) = &document.history else { return };
+    let attention = target.and_then(|target| match target {
+        Target::Transaction(t) => Some(Attention::Transaction(t)),
+        Target::Operation(o) => Some(Attention::Operation(o)),
+        Target::Edge(e) => Some(Attention::Edge(e)),
+        Target::Elsewhere(t) => Some(Attention::Elsewhere(t)),
+        Target::Several(..) => None,
+    });
+    let old = |t| document.current_picture().map(|p| p.argument.counterexample.renaming.old_transaction(t));
+    let transaction = match target {
+        Some(Target::Transaction(t)) => old(t),
+        Some(Target::Elsewhere(t)) => Some(t),
+        _ => None,
+    };
+    if let Some(hovered) = attention {
+        requests.push(Request::Focus(Focus::Hover(hovered)));
+    }
+    if let Some(transaction) = transaction.filter(|_| response.double_clicked()) {
+        requests.push(Request::Browse(transaction));
+    } else if response.clicked() {
+        requests.push(Request::Focus(Focus::Pin(attention.filter(|_| attention != document.pinned))));
+    }
+    let text = match (target, transaction) {
+        (Some(Target::Several(_, n)), _) => {
+            Some(format!("{} transactions here: zoom in to see them", grouped(n as u64)))
+        }
+        (_, Some(transaction)) => Some(about(history, transaction)),
+        _ => None,
+    };
+    if let Some(text) = text {
+        response.clone().on_hover_text_at_pointer(text);
+    }
+}
+
+/// Outcome, operations and times of a transaction.
+fn about(history: &History, t: TransactionId) -> String {
+    const SHOWN: usize = 10;
+    let outcome = match history.outcome(t) {
+        Outcome::Committed => "committed",
+        Outcome::Aborted => "aborted",
+        Outcome::Unknown => "outcome unknown",
+    };
+    let mut text = format!("{}, {outcome}", history.transaction_name(t));
+    let operations = history.operations_of(t);
+    let n = operations.len();
+    operations.take(SHOWN).for_each(|o| text.push_str(&format!("\n{}", history.operation_text(o))));
+    if n > SHOWN {
+        text.push_str(&format!("\n… {} more", grouped((n - SHOWN) as u64)));
+    }
+    if let Some(interval) = history.interval(t) {
+        text.push_str(&format!("\nfrom {} to {}", interval.start, interval.end));
+    }
+    text
+}

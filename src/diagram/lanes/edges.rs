@@ -1,0 +1,173 @@
+//! The edges of the anomaly between the lanes, with their labels.
+
+use super::{Bar, Lanes};
+use crate::diagram::layout::label_size;
+use crate::diagram::path::{Path, Segment, chord_enters};
+use crate::diagram::scene::Scene;
+use crate::diagram::{Arrow, Target};
+use crate::history::TransactionId;
+use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use std::collections::HashMap;
+
+/// Half the width of an arrow head, in points.
+const SIDE: f32 = 4.5;
+/// Longer edges between two transactions of a session are straight, in points.
+const STRAIGHT: f32 = 50.0;
+/// Shorter edges have no label, in points.
+const LABELLED: f32 = 36.0;
+/// With more visible edges than this, labels may overlap other edges.
+const FEW: usize = 60;
+/// Number of segments of a bow.
+const BOW: usize = 24;
+/// Maximum number of visible labels: more cannot be read.
+const LABELS: usize = 100;
+
+/// A visible edge.
+pub(super) struct Way<'a> {
+    /// Its index among the edges of the anomaly.
+    index: usize,
+    pub(super) arrow: &'a Arrow,
+    pub(super) path: Path,
+    points: Vec<Pos2>,
+}
+
+impl Way<'_> {
+    pub(super) fn target(&self) -> Option<Target> {
+        Some(Target::Edge(self.index))
+    }
+}
+
+impl Lanes<'_> {
+    /// Draws the labels of edges.
+    pub(super) fn draw_labels(&self, scene: &mut Scene, ways: &[Way<'_>], bars: &[Bar]) {
+        let mut taken: Vec<Rect> = bars.iter().map(|bar| bar.area).collect();
+        for Way { index, arrow, points, .. } in ways.iter().filter(|way| length(&way.points) > LABELLED).take(LABELS) {
+            let size = label_size(arrow);
+            let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
+            let areas = places.map(|at| Rect::from_center_size(at, size));
+            // Where it covers neither a transaction nor another label, and preferably no other edge.
+            let is_free = |area: &&Rect| !taken.iter().any(|other| other.intersects(**area));
+            let is_alone = |area: &&Rect| {
+                let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
+                ways.len() > FEW || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
+            };
+            // Short edges have it to one side.
+            let aside = [-1.0, 1.0].map(|side| areas[0].translate(vec2(side * (size.x / 2.0 + SIDE), 0.0)));
+            let is_seen = |area: &&Rect| self.plot.contains_rect(**area);
+            let alone = areas.iter().chain(aside.iter().filter(is_seen)).filter(is_free).find(is_alone);
+            let free = alone.or_else(|| areas.iter().find(is_free));
+            let area = free.copied().unwrap_or_else(|| {
+                Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size)
+            });
+            taken.push(area);
+            scene.label(area, arrow, Some(Target::Edge(*index)));
+        }
+    }
+
+    /// The visible edges: invisible ones cost nothing more.
+    pub(super) fn ways(&self, bars: &[Bar]) -> Vec<Way<'_>> {
+        let Some(anomaly) = &self.shown.anomaly else { return Vec::new() };
+        // Edges that say the same between the same ends are drawn once.
+        let ends_of = |index: usize| anomaly.edges.get(index).map(|edge| (edge.from, edge.to));
+        let edges = || {
+            anomaly.arrows.iter().flat_map(move |arrow| {
+                let others = arrow.also.iter().filter(move |also| ends_of(**also) != ends_of(arrow.edge));
+                let all = std::iter::once(&arrow.edge).chain(others);
+                all.filter_map(move |&index| Some((index, *arrow, anomaly.edges.get(index)?)))
+            })
+        };
+        // Number of edges between two transactions.
+        let mut between: HashMap<(TransactionId, TransactionId), usize> = HashMap::new();
+        let pair = |(from, to): (TransactionId, TransactionId)| (from.min(to), from.max(to));
+        edges().for_each(|(_, _, edge)| *between.entry(pair((edge.from, edge.to))).or_default() += 1);
+        let mut ways = Vec::new();
+        for (index, arrow, edge) in edges() {
+            let area = |t| self.area_of(anomaly.renaming.old_transaction(t));
+            let (Some(from), Some(to)) = (area(edge.from), area(edge.to)) else { continue };
+            let path = self.way(from, to, index, between[&pair((edge.from, edge.to))] > 1, bars);
+            if path.bounds().expand(SIDE).intersects(self.plot) {
+                ways.push(Way { index, arrow, points: path.flatten(BOW), path });
+            }
+        }
+        ways
+    }
+
+    /// The path of an edge: straight, or a bow if something else of the session is in between or it is not the only one
+    /// between two transactions.
+    fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Path {
+        // Parallel edges start and end next to each other.
+        let shift = (index as f32 * 0.37).fract();
+        if (from.center().y - to.center().y).abs() >= 1.0 {
+            let down = to.center().y > from.center().y;
+            let end = |bar: Rect, bottom: bool| {
+                let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.7;
+                pos2(x, if bottom { bar.bottom() } else { bar.top() })
+            };
+            let (a, b) = (end(from, down), end(to, !down));
+            // To its right, so that an edge back is on the other side.
+            return match has_twin {
+                true => bow(a, b, (b - a).normalized().rot90() * (10.0 + 14.0 * shift)),
+                false => Path::line(a, b),
+            };
+        }
+        let forward = from.center().x < to.center().x;
+        let (a, b) = match forward {
+            true => (from.right_center(), to.left_center()),
+            false => (from.left_center(), to.right_center()),
+        };
+        let gap = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
+        let is_free = !has_twin && !bars.iter().any(|bar| bar.area.intersects(gap));
+        if is_free && (b.x - a.x).abs() > STRAIGHT {
+            return Path::line(a, b);
+        }
+        // In the free space of the lane: above, and below on the way back.
+        let (a, b, up) = match forward {
+            true => (from.right_top(), to.left_top(), -1.0),
+            false => (from.left_bottom(), to.right_bottom(), 1.0),
+        };
+        let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
+        let room = ((self.lane - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
+        let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
+        bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
+    }
+}
+
+/// A bow from one point to another, this far to the side in the middle.
+fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Path {
+    // A cubic curve comes three quarters of the way to its control points.
+    let up = aside / 0.75;
+    Path { start: from, segments: vec![Segment::Cubic(from + up, to + up, to)] }
+}
+
+/// Length of a path.
+fn length(way: &[Pos2]) -> f32 {
+    way.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
+}
+
+/// The point of a path at a fraction of its length.
+fn along(way: &[Pos2], share: f32) -> Pos2 {
+    let mut left = length(way) * share;
+    for ends in way.windows(2) {
+        let step = ends[0].distance(ends[1]);
+        if left <= step && step > 0.0 {
+            return ends[0].lerp(ends[1], left / step);
+        }
+        left -= step;
+    }
+    way.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bow_rises_and_comes_down() {
+        let way = bow(pos2(10.0, 50.0), pos2(90.0, 50.0), vec2(0.0, -20.0)).flatten(BOW);
+        assert_eq!((way[0], way[BOW]), (pos2(10.0, 50.0), pos2(90.0, 50.0)));
+        let top = along(&way, 0.5);
+        assert!((top - pos2(50.0, 30.0)).length() < 0.5, "{top}");
+        assert!(length(&way) > 80.0 && along(&way, 1.0).distance(way[BOW]) < 0.01);
+        assert_eq!(along(&[pos2(0.0, 0.0), pos2(10.0, 0.0)], 0.25), pos2(2.5, 0.0));
+    }
+}

@@ -1,0 +1,356 @@
+//! Sessions on a time axis. Only what is visible is drawn, and things narrower than a few pixels are drawn together, so
+//! that a scene costs the same for a thousand transactions and for millions.
+
+mod edges;
+mod rows;
+
+use super::scene::{Align, Scene};
+use super::text_size::{ADVANCE, elide, width};
+use super::theme::Role;
+use super::timeline::{Axis, Timeline};
+use super::{Anomaly, Emphasis, Target};
+use crate::diagram::path::Path;
+use crate::history::{History, SessionId, TransactionId, grouped, visible};
+use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use rows::Rows;
+
+/// Minimum and maximum height of a lane: few lanes leave room for what runs between them.
+const LANE: (f32, f32) = (38.0, 96.0);
+/// Width of the names of sessions.
+const NAMES: f32 = 92.0;
+/// Height of the axis.
+const AXIS: f32 = 26.0;
+/// Room above the first lane, for the labels of edges.
+const ABOVE: f32 = 10.0;
+/// Height of a transaction in its lane.
+const BAR: f32 = 24.0;
+/// Things narrower than this are drawn together, in points.
+const GRAIN: f32 = 3.0;
+/// Font size of names and numbers.
+const FONT: f32 = 11.0;
+/// Maximum number of bars that get a name for screen readers.
+const NAMED: usize = 300;
+/// Maximum number of incidents among which faults are drawn.
+const INCIDENTS: usize = 10_000;
+/// Maximum number of ticks on the axis.
+const TICKS: u32 = 500;
+/// Causal steps are not drawn wider than this.
+const WIDEST: f64 = 140.0;
+
+/// What lanes show.
+#[derive(Clone, Debug)]
+pub struct Shown<'a> {
+    /// The whole history.
+    pub history: &'a History,
+    /// When transactions ran.
+    pub timeline: &'a Timeline,
+    /// Use true time.
+    pub true_time: bool,
+    /// All sessions, or those of the anomaly.
+    pub all: bool,
+    /// The anomaly.
+    pub anomaly: Option<Anomaly<'a>>,
+}
+
+/// Zoom and position.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct View {
+    /// Points per unit of the axis.
+    pub zoom: f64,
+    /// Left edge, in units of the axis.
+    pub left: f64,
+    /// Upper edge, in points.
+    pub top: f32,
+}
+
+/// Lanes in an area that begins at the origin.
+pub struct Lanes<'a> {
+    shown: Shown<'a>,
+    rows: Rows,
+    /// Where lanes are: below the axis, to the right of the names.
+    pub plot: Rect,
+    /// Height of a lane.
+    lane: f32,
+    /// Zoom and position.
+    pub view: View,
+}
+
+/// A drawn transaction, or several together.
+struct Bar {
+    area: Rect,
+    transaction: TransactionId,
+    n: usize,
+    target: Target,
+}
+
+impl<'a> Lanes<'a> {
+    /// Lanes of an area of this size, seen from `view`.
+    pub fn new(shown: Shown<'a>, size: Vec2, view: View) -> Lanes<'a> {
+        let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
+        let rows = Rows::new(shown.history, transactions, shown.all);
+        let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2());
+        let lane = (plot.height() / (rows.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
+        Lanes { shown, rows, plot, lane, view }
+    }
+
+    /// Lanes as wide as this and as high as the sessions of the anomaly need, at most `most` of them, seen as a whole.
+    pub fn fitted(shown: Shown<'a>, width: f32, most: usize) -> Lanes<'a> {
+        let mut lanes = Lanes::new(shown, vec2(width, AXIS), View::default());
+        lanes.lane = LANE.1;
+        lanes.plot.max.y = AXIS + ABOVE + lanes.lane * lanes.rows.len().min(most) as f32;
+        lanes.fit();
+        lanes
+    }
+
+    /// Shows the whole anomaly, or everything.
+    pub fn fit(&mut self) {
+        let axis = self.axis();
+        let bounds = self.rows.involved().filter_map(|t| axis.span(t)).map(|span| (span.from, span.to));
+        let bounds = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let (from, to) = bounds.unwrap_or((0.0, axis.length));
+        let margin = ((to - from) * 0.06).max(axis.length * 1e-9);
+        let width = f64::from(self.plot.width());
+        let zoom = width / (to - from + 2.0 * margin).max(1e-9);
+        let zoom = if self.shown.true_time { zoom } else { zoom.min(WIDEST) };
+        self.view = View { zoom, left: (from + to) / 2.0 - width / 2.0 / zoom, top: 0.0 };
+    }
+
+    /// Keeps zoom and position within bounds: at least a quarter of the width is used, and moments can be distinguished.
+    pub fn keep_in_bounds(&mut self) {
+        let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
+        let view = &mut self.view;
+        view.zoom = view.zoom.clamp(width / (length * 4.0), width * 1e7 / length);
+        let sight = width / view.zoom;
+        view.left = view.left.clamp(-sight * 0.5, (length - sight * 0.5).max(-sight * 0.5));
+        let height = (self.rows.len() + 1) as f32 * self.lane;
+        view.top = view.top.clamp(0.0, (height - self.plot.height()).max(0.0));
+    }
+
+    /// The shapes: what is behind the lanes, transactions, edges, then the axis and the names of sessions.
+    pub fn scene(&self) -> Scene {
+        let mut scene = Scene::new(Rect::from_min_max(Pos2::ZERO, self.plot.max));
+        let lanes = self.visible_lanes();
+        for &(place, _) in lanes.iter().filter(|(place, _)| place % 2 == 1) {
+            scene.rect(self.lane_area(place, 0.0..self.plot.right()), 0.0, Role::Lane, None);
+        }
+        self.draw_faults(&mut scene);
+        let ticks = self.ticks();
+        for &tick in &ticks {
+            let line = Path::line(pos2(self.x(tick), AXIS - 5.0), pos2(self.x(tick), self.plot.bottom()));
+            scene.line(line, Role::Rule, None);
+        }
+        let bars = self.bars(&lanes);
+        // Lines pass above the transactions of the anomaly and below the others, whose names they would strike out.
+        let is_above = |bar: &&Bar| matches!(bar.target, Target::Elsewhere(_));
+        let ways = self.ways(&bars);
+        bars.iter().filter(|bar| !is_above(bar)).for_each(|bar| self.draw_bar(&mut scene, bar));
+        ways.iter().for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
+        bars.iter().filter(is_above).for_each(|bar| self.draw_bar(&mut scene, bar));
+        ways.iter().for_each(|way| scene.head(&way.path, way.arrow, way.target()));
+        self.draw_labels(&mut scene, &ways, &bars);
+        self.draw_names(&mut scene, &lanes);
+        self.draw_axis(&mut scene, &ticks);
+        self.name(&mut scene, &bars);
+        scene
+    }
+
+    fn axis(&self) -> &'a Axis {
+        match &self.shown.timeline.clock {
+            Some(clock) if self.shown.true_time => &clock.real,
+            _ => &self.shown.timeline.steps,
+        }
+    }
+
+    fn x(&self, at: f64) -> f32 {
+        self.plot.left() + ((at - self.view.left) * self.view.zoom).clamp(-1e6, 1e6) as f32
+    }
+
+    fn y(&self, place: usize) -> f32 {
+        self.plot.top() + ABOVE + (place as f32 + 0.5) * self.lane - self.view.top
+    }
+
+    /// The right edge, in units of the axis.
+    fn end(&self) -> f64 {
+        self.view.left + f64::from(self.plot.width()) / self.view.zoom
+    }
+
+    fn lane_area(&self, place: usize, x: std::ops::Range<f32>) -> Rect {
+        let y = self.y(place);
+        Rect::from_x_y_ranges(x.start..=x.end, y - self.lane / 2.0..=y + self.lane / 2.0)
+    }
+
+    fn visible_lanes(&self) -> Vec<(usize, SessionId)> {
+        let first = (self.view.top / self.lane) as usize;
+        let n = (self.plot.height() / self.lane) as usize + 2;
+        (first..first + n).map_while(|lane| Some((lane, self.rows.session(lane)?))).collect()
+    }
+
+    /// Where a transaction is, visible or not.
+    fn area_of(&self, transaction: TransactionId) -> Option<Rect> {
+        if transaction.is_initial() {
+            return None;
+        }
+        let span = self.axis().span(transaction)?;
+        let y = self.y(self.rows.lane(self.shown.history.session_of(transaction))?);
+        let (from, to) = (self.x(span.from), self.x(span.to));
+        Some(Rect::from_x_y_ranges(from..=to.max(from + GRAIN), y - BAR / 2.0..=y + BAR / 2.0))
+    }
+
+    /// The visible transactions. Those of the anomaly come last and are never hidden among others.
+    fn bars(&self, lanes: &[(usize, SessionId)]) -> Vec<Bar> {
+        let mut bars = Vec::new();
+        let grain = f64::from(GRAIN) / self.view.zoom;
+        for &(place, session) in lanes {
+            let y = self.y(place);
+            self.axis().visible(session.index(), self.view.left, self.end(), grain, |transaction, span, n| {
+                let (from, to) = (self.x(span.from), self.x(span.to).max(self.x(span.from) + 2.0));
+                let area = Rect::from_x_y_ranges(from..=to, y - BAR / 2.0..=y + BAR / 2.0);
+                let target = match n {
+                    1 => Anomaly::target(self.shown.anomaly.as_ref(), transaction),
+                    _ => Target::Several(transaction, n),
+                };
+                if !matches!(target, Target::Transaction(_)) {
+                    bars.push(Bar { area, transaction, n, target });
+                }
+            });
+        }
+        for &(_, transaction) in lanes.iter().flat_map(|(_, session)| self.rows.involved_of(*session)) {
+            let target = Anomaly::target(self.shown.anomaly.as_ref(), transaction);
+            let area = self.area_of(transaction).filter(|area| area.intersects(self.plot));
+            bars.extend(area.map(|area| Bar { area, transaction, n: 1, target }));
+        }
+        bars
+    }
+
+    fn draw_bar(&self, scene: &mut Scene, bar: &Bar) {
+        let history = self.shown.history;
+        let x = bar.area.left().max(self.plot.left())..=bar.area.right().min(self.plot.right());
+        let area = Rect::from_x_y_ranges(x, bar.area.y_range());
+        let target = Some(bar.target);
+        if bar.n > 1 {
+            scene.rect(area.shrink2(vec2(0.0, 5.0)), 0.0, Role::Crowd, target);
+            return;
+        }
+        let is_own = matches!(bar.target, Target::Transaction(_));
+        let (emphasis, ink) = match is_own {
+            true => (Emphasis::Cycle, Role::CardTitle),
+            false => (Emphasis::Evidence, Role::CardStatus),
+        };
+        scene.rect(area, 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
+        let columns = ((area.width() - 8.0) / (ADVANCE * FONT)) as usize;
+        if columns > 2 {
+            let name = elide(&history.transaction_name(bar.transaction), columns);
+            scene.text((area.left_center() + vec2(5.0, 0.0), Align::Left), FONT, name, ink, target);
+        }
+    }
+
+    /// Faults as bands behind the lanes, from their beginning to their end.
+    fn draw_faults(&self, scene: &mut Scene) {
+        let cluster = self.shown.history.cluster();
+        let clock = self.shown.timeline.clock.as_ref().filter(|_| cluster.incidents().len() <= INCIDENTS);
+        let Some(clock) = clock else { return };
+        let x = |time: i64| {
+            let since = time.saturating_sub(clock.first) as f64;
+            self.x(if self.shown.true_time { since } else { clock.warped(since) })
+        };
+        for fault in cluster.faults() {
+            let (from, to) = (x(fault.start), fault.end.map_or(self.plot.right(), x));
+            let (from, to) = (from.max(self.plot.left()), to.max(from + 2.0).min(self.plot.right()));
+            if from >= to {
+                continue;
+            }
+            scene.rect(Rect::from_x_y_ranges(from..=to, self.plot.y_range()), 0.0, Role::Fault, None);
+            let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
+            scene.text((pos2(from + 3.0, self.plot.bottom() - 9.0), Align::Left), FONT, name, Role::FaultText, None);
+        }
+    }
+
+    /// The names of sessions, over what is left of the plot.
+    fn draw_names(&self, scene: &mut Scene, lanes: &[(usize, SessionId)]) {
+        let column = Rect::from_x_y_ranges(0.0..=self.plot.left() - 1.0, self.plot.y_range());
+        scene.rect(column, 0.0, Role::Page, None);
+        for &(place, session) in lanes {
+            let area = self.lane_area(place, column.left()..column.right());
+            if place % 2 == 1 {
+                scene.rect(area.intersect(column), 0.0, Role::Lane, None);
+            }
+            let name = self.shown.history.session_and_node(session);
+            let room = column.width() - 14.0;
+            let whole = format!("session {name}");
+            let name = if width(&whole, FONT) <= room { whole } else { name };
+            let name = elide(&name, (room / (ADVANCE * FONT)) as usize);
+            scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, name, Role::LaneTitle, None);
+        }
+    }
+
+    /// The axis, over what is above the plot.
+    fn draw_axis(&self, scene: &mut Scene, ticks: &[f64]) {
+        let area = Rect::from_min_max(Pos2::ZERO, pos2(self.plot.right(), self.plot.top()));
+        scene.rect(area, 0.0, Role::Page, None);
+        let title = match (&self.shown.timeline.clock, self.shown.true_time) {
+            (None, _) => "causal steps",
+            (Some(_), true) => "true time",
+            (Some(_), false) => "time, bent",
+        };
+        scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+        for &at in ticks {
+            let (x, text) = (self.x(at), self.tick(at));
+            scene.line(Path::line(pos2(x, AXIS - 5.0), pos2(x, AXIS)), Role::Rule, None);
+            if x + 3.0 + width(&text, FONT) <= area.right() {
+                scene.text((pos2(x + 3.0, area.center().y), Align::Left), FONT, text, Role::Legend, None);
+            }
+        }
+        let bent = self.shown.timeline.clock.as_ref().filter(|_| !self.shown.true_time);
+        for cut in bent.into_iter().flat_map(|clock| clock.cuts(self.view.left, self.end())).take(200) {
+            // Much time passes here in little space.
+            let x = self.x(cut);
+            let zigzag = [(-4.0, 3.0), (-1.5, -3.0), (1.5, 3.0), (4.0, -3.0)];
+            let points = zigzag.map(|(dx, dy)| pos2(x + dx, AXIS - 4.0 + dy));
+            if x - 4.0 > self.plot.left() {
+                scene.line(Path::rounded(&points, 0.0), Role::Next, None);
+            }
+        }
+    }
+
+    fn ticks(&self) -> Vec<f64> {
+        let step = nice(110.0 / self.view.zoom);
+        let step = if self.shown.timeline.clock.is_none() { step.max(1.0) } else { step };
+        let first = (self.view.left / step).ceil().max(0.0) * step;
+        (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= self.end()).collect()
+    }
+
+    fn tick(&self, at: f64) -> String {
+        match (&self.shown.timeline.clock, self.shown.true_time) {
+            (None, _) => format!("{at:.0}"),
+            (Some(_), true) => format!("+{}", grouped(at as u64)),
+            (Some(clock), false) => format!("+{}", grouped(clock.true_time(at).max(0.0) as u64)),
+        }
+    }
+
+    /// Names for screen readers; those of the anomaly first, so that they always get one.
+    fn name(&self, scene: &mut Scene, bars: &[Bar]) {
+        for bar in bars.iter().rev().filter(|bar| bar.n == 1).take(NAMED) {
+            let area = bar.area.intersect(self.plot);
+            if area.is_positive() {
+                let name = self.shown.history.transaction_name(bar.transaction);
+                scene.names.push((area, format!("Lane bar {name}")));
+            }
+        }
+    }
+}
+
+/// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`.
+fn nice(least: f64) -> f64 {
+    let power = 10_f64.powf(least.max(1e-12).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|n| *n >= least).unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nice;
+
+    #[test]
+    fn ticks_stand_at_round_numbers() {
+        assert_eq!([0.7, 1.2, 3.0, 7.0, 110.0].map(nice), [1.0, 2.0, 5.0, 10.0, 200.0]);
+    }
+}

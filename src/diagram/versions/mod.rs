@@ -1,0 +1,281 @@
+//! The versions of one key in an order that session order, updates and lists suggest, with their readers.
+//!
+//! The order is for viewing and decides nothing: where nothing is known, versions are in the order of times or of the
+//! file. What the selected anomaly forces against that order is reported separately, to be drawn over it.
+
+mod scene;
+
+pub use scene::{STEP, places, scene};
+
+use crate::control::sorting::{going, sort_by};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::relations::{Edge, Glance, Relation, Resolution, Standing};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// One version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its writer; ⊥ for the initial version.
+    pub writer: TransactionId,
+    /// The write; none of ⊥.
+    pub write: Option<OperationId>,
+    /// What was written.
+    pub value: Value,
+    /// The other transactions that read it, each once, with their first such read.
+    pub readers: Vec<(TransactionId, OperationId)>,
+    /// Why it is not a version that others should read: its writer aborted, or overwrote it itself.
+    pub blemish: Option<&'static str>,
+}
+
+/// An order of two versions that the selected anomaly forces: indices of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Forced {
+    /// The older one.
+    pub older: usize,
+    /// The newer one.
+    pub newer: usize,
+    /// The relation.
+    pub relation: Relation,
+}
+
+/// The versions of a key.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The key.
+    pub key: KeyId,
+    /// Its versions, oldest first.
+    pub rows: Vec<Row>,
+    /// What the selected anomaly forces, in either direction.
+    pub forced: Vec<Forced>,
+    /// Reads whose version is not among the rows: of values that no transaction wrote, or that several wrote.
+    pub unknown_reads: Vec<OperationId>,
+    /// By write, ascending: the index of its row.
+    place_of: Vec<(OperationId, usize)>,
+}
+
+impl Chain {
+    /// Scans all operations; `forcing` are the edges of the selected anomaly. O(operations + versions · log versions).
+    pub fn new(
+        history: &History,
+        resolution: &Resolution,
+        key: KeyId,
+        forcing: &[Edge],
+        control: &Control,
+    ) -> Result<Chain, Interrupt> {
+        let mut rows = vec![Row {
+            writer: TransactionId::INITIAL,
+            write: None,
+            value: Value::INITIAL,
+            readers: Vec::new(),
+            blemish: None,
+        }];
+        let mut reads = Vec::new();
+        let all = going(control, history.keys().iter().enumerate());
+        for (place, _) in all.filter(|(_, other)| **other == key) {
+            let operation = OperationId::new(place);
+            let t = history.transaction_of(operation);
+            match history.kinds()[place] {
+                OperationKind::Read => reads.push((t, operation)),
+                OperationKind::Write => {
+                    let replaced =
+                        rows.last().is_some_and(|row: &Row| row.writer == t && !history.lists().is_list(key));
+                    if replaced && let Some(row) = rows.last_mut() {
+                        row.blemish = Some("intermediate write");
+                    }
+                    let blemish = match resolution.standing(t) {
+                        Standing::Aborted => Some("aborted"),
+                        Standing::Dropped | Standing::Possible => Some("outcome unknown"),
+                        _ => None,
+                    };
+                    let value = history.values()[place];
+                    rows.push(Row { writer: t, write: Some(operation), value, readers: Vec::new(), blemish });
+                }
+            }
+        }
+        control.check()?;
+        let place_of: BTreeMap<OperationId, usize> = going(control, rows.iter().enumerate())
+            .filter_map(|(place, row)| row.write.map(|write| (write, place)))
+            .collect();
+        let mut unknown_reads = Vec::new();
+        let mut updates = Vec::new();
+        for (reader, read) in going(control, reads) {
+            let source = match resolution.glance(read) {
+                Glance::Initial => Some(0),
+                Glance::Write(write) => place_of.get(&write).copied(),
+                Glance::Own | Glance::Outside => continue,
+                Glance::ThinAir | Glance::Unrecorded | Glance::Ambiguous => None,
+            };
+            let Some(source) = source else {
+                unknown_reads.push(read);
+                continue;
+            };
+            if rows[source].readers.last().is_none_or(|(last, _)| *last != reader) {
+                rows[source].readers.push((reader, read));
+                updates.push((source, reader));
+            }
+        }
+        let mut chain = Chain { key, rows, forced: Vec::new(), unknown_reads, place_of: Vec::new() };
+        control.check()?;
+        chain.sort(history, &updates, forcing, control)?;
+        let writes = chain.rows.iter().enumerate();
+        chain.place_of = writes.filter_map(|(place, row)| row.write.map(|write| (write, place))).collect();
+        sort_by(&mut chain.place_of, control, Ord::cmp)?;
+        Ok(chain)
+    }
+
+    /// The index of the row of a write. O(log versions).
+    pub fn place_of(&self, write: OperationId) -> Option<usize> {
+        let at = self.place_of.binary_search_by_key(&write, |(write, _)| *write).ok()?;
+        Some(self.place_of[at].1)
+    }
+
+    fn sort(
+        &mut self,
+        history: &History,
+        updates: &[(usize, TransactionId)],
+        forcing: &[Edge],
+        control: &Control,
+    ) -> Result<(), Interrupt> {
+        let n = self.rows.len();
+        let mut written: BTreeMap<TransactionId, Vec<usize>> = BTreeMap::new();
+        going(control, self.rows.iter().enumerate())
+            .for_each(|(place, row)| written.entry(row.writer).or_default().push(place));
+        let mut edges: Vec<(usize, usize)> = Vec::new();
+        // ⊥ is older than all, and in a session and in a transaction each version is older than the next.
+        edges.extend((1..n).map(|place| (0, place)));
+        let same_session = |pair: &&[Row]| {
+            !pair[0].writer.is_initial() && history.session_of(pair[0].writer) == history.session_of(pair[1].writer)
+        };
+        let windows = self.rows.windows(2).enumerate().filter(|(_, pair)| same_session(pair));
+        edges.extend(windows.map(|(place, _)| (place, place + 1)));
+        // A transaction that reads a version and writes the key replaces it.
+        for (source, reader) in going(control, updates) {
+            let own = written.get(reader).and_then(|own| own.first());
+            edges.extend(own.filter(|own| *own != source).map(|&own| (*source, own)));
+        }
+        edges.extend(self.list_order(history));
+        sort_by(&mut edges, control, Ord::cmp)?;
+        edges.dedup();
+        let order = topological(n, &edges, |place| self.when(history, place), control)?;
+        let mut new_place = vec![0; n];
+        order.iter().enumerate().for_each(|(new, &old)| new_place[old] = new);
+        let key = self.key;
+        let about = |edge: &&Edge| {
+            edge.key == Some(key) && matches!(edge.relation, Relation::WriteWrite | Relation::CommitOrder)
+        };
+        for edge in forcing.iter().filter(about) {
+            let place = |t: TransactionId| written.get(&t).and_then(|own| own.last()).map(|&old| new_place[old]);
+            if let (Some(older), Some(newer)) = (place(edge.from), place(edge.to)) {
+                self.forced.push(Forced { older, newer, relation: edge.relation });
+            }
+        }
+        self.forced.sort_unstable();
+        self.forced.dedup();
+        let mut rows: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        self.rows = order.into_iter().filter_map(|old| rows[old].take()).collect();
+        control.check()
+    }
+
+    /// The order of elements in the longest list that was read.
+    fn list_order(&self, history: &History) -> Vec<(usize, usize)> {
+        if !history.lists().is_list(self.key) {
+            return Vec::new();
+        }
+        let place_of: BTreeMap<u64, usize> =
+            self.rows.iter().enumerate().skip(1).map(|(place, row)| (row.value.0, place)).collect();
+        let readers = self.rows.iter().flat_map(|row| &row.readers);
+        let lists = readers.filter_map(|(_, read)| history.lists().read_by(*read));
+        let longest = lists.max_by_key(|list| list.len()).unwrap_or(&[]);
+        let places: Vec<usize> = longest.iter().filter_map(|value| place_of.get(&value.0).copied()).collect();
+        places.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
+    fn when(&self, history: &History, place: usize) -> (i64, u32, usize) {
+        let row = &self.rows[place];
+        let start = (!row.writer.is_initial()).then(|| history.interval(row.writer)).flatten().map_or(0, |i| i.start);
+        let line = row.write.map_or(0, |write| history.line_of(write));
+        (start, line, place)
+    }
+}
+
+/// A topological order; among candidates, the least by `when` comes first. A cycle is started at the least of all that
+/// are left.
+fn topological<K: Ord + Copy>(
+    n: usize,
+    edges: &[(usize, usize)],
+    when: impl Fn(usize) -> K,
+    control: &Control,
+) -> Result<Vec<usize>, Interrupt> {
+    let mut before = vec![0_usize; n];
+    edges.iter().for_each(|(_, to)| before[*to] += 1);
+    let mut ready: BinaryHeap<Reverse<(K, usize)>> =
+        (0..n).filter(|place| before[*place] == 0).map(|place| Reverse((when(place), place))).collect();
+    let mut done = vec![false; n];
+    let mut order = Vec::with_capacity(n);
+    let mut rest: Vec<usize> = (0..n).collect();
+    sort_by(&mut rest, control, |a, b| when(*a).cmp(&when(*b)))?;
+    let mut rest = rest.into_iter();
+    loop {
+        let Some(next) = ready.pop().map(|Reverse((_, place))| place).or_else(|| rest.find(|place| !done[*place]))
+        else {
+            return Ok(order);
+        };
+        if std::mem::replace(&mut done[next], true) {
+            continue;
+        }
+        order.push(next);
+        if order.len() % 4096 == 0 {
+            control.check()?;
+        }
+        let begin = edges.partition_point(|(from, _)| *from < next);
+        for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from == next) {
+            before[*to] -= 1;
+            if before[*to] == 0 && !done[*to] {
+                ready.push(Reverse((when(*to), *to)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relations;
+
+    fn chain(text: &str, key: &str) -> (History, Chain) {
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
+        let key =
+            (0..history.n_keys()).map(KeyId::new).find(|k| history.key_name(*k) == key).expect("the key is there");
+        let chain = Chain::new(&history, &resolution, key, &[], &Control::new()).expect("nothing stops it");
+        (history, chain)
+    }
+
+    fn values(history: &History, chain: &Chain) -> Vec<String> {
+        chain.rows.iter().map(|row| history.value_name(row.value)).collect()
+    }
+
+    #[test]
+    fn who_reads_and_writes_comes_after_what_it_read() {
+        let (history, chain) = chain("a: [r x 3, w x 4]\nb: [w x 1] [r x 1, w x 2]\nc: [r x 2, w x 3]\n", "x");
+        assert_eq!(values(&history, &chain), ["initial", "1", "2", "3", "4"]);
+        let readers: Vec<usize> = chain.rows.iter().map(|row| row.readers.len()).collect();
+        assert_eq!(readers, [0, 1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn what_nobody_should_read_says_why() {
+        let (_, chain) = chain("a: [w x 1, w x 2] [w x 3]!\nb: [r x 2, r x 9]\n", "x");
+        let blemished: Vec<bool> = chain.rows.iter().map(|row| row.blemish.is_some()).collect();
+        assert_eq!(blemished, [false, true, false, true]);
+        assert_eq!(chain.unknown_reads.len(), 1, "nobody wrote 9");
+    }
+
+    #[test]
+    fn circles_are_begun_somewhere() {
+        let (history, chain) = chain("a: [r x 2, w x 1]\nb: [r x 1, w x 2]\n", "x");
+        assert_eq!(values(&history, &chain).len(), 3);
+    }
+}

@@ -1,0 +1,97 @@
+//! What a picture shows of an anomaly: its graph, its sessions on a time axis, or the versions of one of its keys.
+
+use crate::checkers::Violation;
+use crate::control::{Control, Interrupt};
+use crate::counterexample::Counterexample;
+use crate::diagram::lanes::{Lanes, Shown};
+use crate::diagram::layout::{MAX_TITLE_COLUMNS, SMALL_FONT};
+use crate::diagram::scene::{Align, Scene};
+use crate::diagram::text_size::elide;
+use crate::diagram::theme::Role;
+use crate::diagram::timeline::Timeline;
+use crate::diagram::versions::{self, Chain};
+use crate::diagram::{Anomaly, Arrow, Diagram};
+use crate::history::{History, KeyId};
+use crate::relations;
+use emath::vec2;
+use std::sync::Arc;
+
+/// Width between the margins of a page.
+pub(super) const PAGE_CONTENT: f32 = 940.0;
+/// Maximum number of lanes on a page.
+const LANES: usize = 60;
+/// Maximum number of versions on a page: more would be too small to read.
+const VERSIONS: usize = 6;
+
+/// What a picture shows.
+#[derive(Clone, Debug, Default)]
+pub enum View {
+    /// The dependency graph.
+    #[default]
+    Graph,
+    /// The sessions of the anomaly on a time axis, true or with idle stretches cut short.
+    Lanes(Arc<Timeline>, bool),
+    /// The versions of a key.
+    Key(Arc<Chain>),
+}
+
+impl View {
+    /// The lanes of a history. O(operations · log transactions).
+    pub fn lanes(whole: &History, control: &Control) -> Result<View, Interrupt> {
+        let resolution = if whole.has_times() { None } else { Some(relations::resolve(whole, control)?) };
+        Ok(View::Lanes(Arc::new(Timeline::new(whole, resolution.as_ref(), control)?), false))
+    }
+
+    /// The versions of a key, and what a violation forces. O(operations · log versions).
+    pub fn key(whole: &History, key: KeyId, violation: &Violation, control: &Control) -> Result<View, Interrupt> {
+        let chain = Chain::new(whole, &relations::resolve(whole, control)?, key, &violation.edges, control)?;
+        Ok(View::Key(Arc::new(chain)))
+    }
+
+    /// The scene, unless it is that of the graph.
+    pub(super) fn scene(&self, example: &Counterexample, whole: &History, diagram: &Diagram) -> Option<Scene> {
+        let anomaly = anomaly(example, diagram, |_| true);
+        match self {
+            View::Graph => None,
+            View::Lanes(timeline, true_time) => {
+                let anomaly = Some(anomaly);
+                let shown = Shown { history: whole, timeline, true_time: *true_time, all: false, anomaly };
+                Some(Lanes::fitted(shown, PAGE_CONTENT, LANES).scene())
+            }
+            View::Key(chain) => {
+                let places = versions::places(chain, &anomaly, VERSIONS);
+                let mut scene = versions::scene(whole, chain, Some(&anomaly), &places);
+                let name = elide(&whole.key_name(chain.key), MAX_TITLE_COLUMNS);
+                let title = format!("versions of key {name}, in the order that sessions, updates and lists suggest");
+                scene.bounds.min.y -= 26.0;
+                let at = scene.bounds.min + vec2(6.0, 8.0);
+                scene.text((at, Align::Left), SMALL_FONT, title, Role::Legend, None);
+                Some(scene)
+            }
+        }
+    }
+}
+
+/// A counterexample for pictures of the whole history, with those arrows of its diagram that are shown.
+pub fn anomaly<'a>(
+    example: &'a Counterexample,
+    diagram: &'a Diagram,
+    is_shown: impl Fn(&Arrow) -> bool,
+) -> Anomaly<'a> {
+    let arrows = diagram.arrows.iter().filter(|arrow| is_shown(arrow)).collect();
+    Anomaly { renaming: &example.renaming, edges: &example.violation.edges, arrows }
+}
+
+/// The keys that a violation is about, the main one first.
+pub fn keys_of(violation: &Violation, history: &History) -> Vec<KeyId> {
+    let mut keys: Vec<KeyId> = violation.key.into_iter().collect();
+    let mut of_edges: Vec<KeyId> = violation.edges.iter().filter_map(|edge| edge.key).collect();
+    of_edges.sort_unstable();
+    let of_operations = violation.operations.iter().map(|&operation| history.operation(operation).key);
+    for key in of_edges.into_iter().chain(of_operations) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
