@@ -1,7 +1,7 @@
 //! A few operations that no order explains, in a form that holds whatever else happened.
 
 use super::input::{Keyed, Op, Role};
-use super::sessions::{MultiKeySearch, SearchOutcome};
+use super::search::{OrderSearch, SearchOutcome};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, Outcome, TransactionId, Value};
@@ -152,7 +152,7 @@ impl Asker<'_> {
         let all: Vec<Op> = chosen().chain(freed).collect();
         let is_loose =
             |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
-        let weaving = MultiKeySearch::new(self.history, &all, is_loose, |_| 0, Some(BUDGET));
+        let weaving = OrderSearch::of_sessions(self.history, &all, is_loose, |_| 0, Some(BUDGET));
         Ok(matches!(weaving.run(self.control)?, SearchOutcome::None { .. }))
     }
 
