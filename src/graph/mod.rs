@@ -12,7 +12,7 @@ mod scc;
 mod topological;
 
 pub use biconnected::{Blocks, biconnected_components};
-pub use closure::{BitSet, Closure};
+pub use closure::Closure;
 pub use digraph::{Arc, Digraph};
 pub use path::{PathFinder, shortest_cycle};
 pub use scc::{Components, strong_components};
