@@ -7,7 +7,7 @@
 
 use super::questions::{Open, Question};
 use super::world::ElementAssignment;
-use super::{CheckMode, Elements, check_with};
+use super::{CheckMode, Elements, Request};
 use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
 use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
@@ -106,9 +106,11 @@ impl<'a> Search<'a> {
         self.control.check()?;
         self.left = self.left.saturating_sub(1);
         let options = Options { levels: vec![self.level], max_instances: listed, ..self.options.clone() };
-        let manner = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
+        let mode = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
         let resolution = Some(world.resolution.clone());
-        Ok(check_with(&world.history, resolution, &options, self.control, manner, &|_| {}))
+        let request =
+            Request { history: &world.history, options: &options, control: self.control, mode, observe: &|_| {} };
+        Ok(request.check(resolution))
     }
 
     /// The question to tell apart next: of the first outcomes and of places with the fewest answers the one with the fewest
