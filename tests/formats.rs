@@ -210,7 +210,7 @@ fn files_that_are_no_history_give_one_clear_line() {
         (file("cut.hist", b"[x:=1]\n[x=="), "line 2, column 5: expected a number, found the end of the file"),
         (
             file("other.json", b"{\"events\": []}"),
-            "line 1, column 10: expected the field \"schema\": \"isoscope.history/1\" first, found the field `events`",
+            "line 1, column 9: expected the field \"schema\": \"isoscope.history/1\" first, found the field `events`",
         ),
     ];
     for (path, message) in cases {
