@@ -315,7 +315,11 @@ fn look_at_found(history: &History, findings: &Findings, tally: &Tally) -> Resul
         is_true(&facts, violation, &claim).map_err(|problem| format!("{} {}: {problem}", violation.id, words()))?;
         let kind = format!("{claim:?}").chars().take_while(|c| c.is_alphanumeric()).collect();
         *tally.lock().expect("no holder panics").entry(kind).or_default() += 1;
-        let example = counterexample::minimize_quickly(history, violation, &Control::new());
+        let example = counterexample::minimize(
+            history,
+            violation,
+            &Control::new().with_time_limit(std::time::Duration::from_millis(200)),
+        );
         let claim = counterexample::claim(&example.history, &example.violation);
         is_true(&Facts::of(&example.history), &example.violation, &claim)
             .map_err(|problem| format!("{} minimised: {claim:?}: {problem}", violation.id))?;

@@ -71,13 +71,13 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
         assert_eq!(history.origin().format, format, "{name}");
         let statistics = Statistics::of(&history);
         let counted = [
-            ("sessions", statistics.sessions),
-            ("txns", statistics.transactions),
-            ("aborted_txns", statistics.aborted),
-            ("ops", statistics.operations),
+            ("sessions", statistics.recorded.sessions),
+            ("txns", statistics.recorded.transactions),
+            ("aborted_txns", statistics.recorded.aborted),
+            ("ops", statistics.recorded.operations),
             ("reads", statistics.reads),
             ("writes", statistics.writes),
-            ("keys", statistics.keys),
+            ("keys", statistics.recorded.keys),
         ];
         for (field, count) in counted {
             assert_eq!(entry[field].as_u64(), Some(count as u64), "{field} of {name}");
@@ -210,7 +210,7 @@ fn files_that_are_no_history_give_one_clear_line() {
         (file("cut.hist", b"[x:=1]\n[x=="), "line 2, column 5: expected a number, found the end of the file"),
         (
             file("other.json", b"{\"events\": []}"),
-            "line 1, column 10: expected the field \"schema\": \"isoscope.history/1\" first, found the field `events`",
+            "line 1, column 9: expected the field \"schema\": \"isoscope.history/1\" first, found the field `events`",
         ),
     ];
     for (path, message) in cases {

@@ -176,7 +176,11 @@ fn is_found_alone(needle: &Needle, transactions: usize) -> Result<(), String> {
 /// The counterexample is true, of the pattern asked for, and about nothing but what was hidden.
 fn comes_down_to_the_sample(history: &History, small: &History, violation: &Violation) -> Result<(), String> {
     let id = violation.id;
-    let quick = counterexample::minimize_quickly(history, violation, &Control::new());
+    let quick = counterexample::minimize(
+        history,
+        violation,
+        &Control::new().with_time_limit(std::time::Duration::from_millis(200)),
+    );
     let full = counterexample::minimize(history, violation, &Control::new());
     for example in [quick, full] {
         if example.violation.id.pattern != id.pattern {

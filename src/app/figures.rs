@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(figures.sizes, [(0.0, 0.0), (1.0, 4.0), (2.0, 1.0)]);
         let sum: f64 = figures.aborted.iter().map(|(_, share)| share).sum();
         assert_eq!(sum, 100.0, "one transaction is one stretch here");
-        assert_eq!(figures.statistics.transactions, 5);
+        assert_eq!(figures.statistics.recorded.transactions, 5);
     }
 
     #[test]

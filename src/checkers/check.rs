@@ -41,7 +41,7 @@ pub fn check(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, None, options, control, CheckMode::WHOLE, observe)
+    Request { history, options, control, mode: CheckMode::WHOLE, observe }.check(None)
 }
 
 /// [`check`] for a history whose reads are already resolved.
@@ -52,7 +52,7 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, Some(resolution), options, control, CheckMode::WHOLE, observe)
+    Request { history, options, control, mode: CheckMode::WHOLE, observe }.check(Some(resolution))
 }
 
 /// How a history is checked.
@@ -92,106 +92,102 @@ impl CheckMode {
     }
 }
 
-fn check_with(
-    history: &History,
-    resolution: Option<Arc<Resolution>>,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
-    decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
-        if options.levels.iter().any(|level| level.plain_of().is_some()) {
-            return plain::check(history, resolution, options, control, manner, observe);
-        }
-        check_applicable(history, resolution, options, control, manner, observe)
-    })
+/// A check that was asked for.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    history: &'a History,
+    options: &'a Options,
+    control: &'a Control,
+    mode: CheckMode,
+    /// Called with each level as soon as it is decided.
+    observe: &'a (dyn Fn(&LevelResult) + Sync),
 }
 
-/// [`check_with`] for distinct levels, all applicable to the history.
-fn check_applicable(
-    history: &History,
-    resolution: Option<Arc<Resolution>>,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
-    let has_repeated_elements = manner.elements == Elements::Searched && has_repeated_elements(history);
-    if let Some(share) = options.share
-        && !share.is_first()
-        && (has_repeated_elements || !share::may_be_spread(&options.levels))
-    {
-        let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
-        return Findings { shared, ..Findings::default() };
-    }
-    if has_repeated_elements {
-        return check_repeated(history, options, control, manner, observe);
-    }
-    let mut run = Run {
-        history,
-        options,
-        control,
-        manner,
-        observe,
-        levels: options.levels.clone(),
-        told: Mutex::default(),
-        verdicts: BTreeMap::new(),
-        sources: BTreeMap::new(),
-        evidence: BTreeMap::new(),
-        assumptions: Vec::new(),
-        shared: None,
-        rest: Rest::default(),
-    };
-    control.phase("indexing", 0);
-    let begin = Instant::now();
-    let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
-    let index_seconds = begin.elapsed().as_secs_f64();
-    let begin = Instant::now();
-    let assumes_set_up =
-        manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
-    let found = match prepared {
-        Ok(prepared) => match options.share {
-            Some(share) => run.check_share(share, prepared),
-            None => run.check(prepared),
-        },
-        Err(interrupt) => {
-            run.shared = options.share.map(|share| ShardAssignment::unknown(share, run.levels.clone()));
-            for level in run.levels.clone() {
-                run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
+impl Request<'_> {
+    fn check(self, resolution: Option<Arc<Resolution>>) -> Findings {
+        decide_applicable(self.history, Checker::Fast, self.options, self.observe, |options, observe| {
+            let request = Request { options, observe, ..self };
+            if options.levels.iter().any(|level| level.plain_of().is_some()) {
+                return plain::check(request, resolution);
             }
-            Instances::default()
-        }
-    };
-    let mut findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
-    if assumes_set_up {
-        verify_assumed_setup(history, options, control, &mut findings);
+            request.check_applicable(resolution)
+        })
     }
-    findings
+
+    /// [`check`](Self::check) for distinct levels, all applicable to the history.
+    fn check_applicable(self, resolution: Option<Arc<Resolution>>) -> Findings {
+        let Request { history, options, control, mode, observe } = self;
+        let has_repeated_elements = mode.elements == Elements::Searched && has_repeated_elements(history);
+        if let Some(share) = options.share
+            && !share.is_first()
+            && (has_repeated_elements || !share::may_be_spread(&options.levels))
+        {
+            let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
+            return Findings { shared, ..Findings::default() };
+        }
+        if has_repeated_elements {
+            return self.check_repeated();
+        }
+        let mut run = Run {
+            history,
+            options,
+            control,
+            mode,
+            observe,
+            levels: options.levels.clone(),
+            told: Mutex::default(),
+            verdicts: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            evidence: BTreeMap::new(),
+            assumptions: Vec::new(),
+            shared: None,
+            rest: Rest::default(),
+        };
+        control.phase("indexing", 0);
+        let begin = Instant::now();
+        let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
+        let index_seconds = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        let assumes_set_up =
+            mode.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
+        let found = match prepared {
+            Ok(prepared) => match options.share {
+                Some(share) => run.check_share(share, prepared),
+                None => run.check(prepared),
+            },
+            Err(interrupt) => {
+                run.shared = options.share.map(|share| ShardAssignment::unknown(share, run.levels.clone()));
+                for level in run.levels.clone() {
+                    run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
+                }
+                Instances::default()
+            }
+        };
+        let mut findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
+        if assumes_set_up {
+            verify_assumed_setup(history, options, control, &mut findings);
+        }
+        findings
+    }
+
+    /// Checks a history with elements of lists that were appended more than once; the first of several shards does all of
+    /// it.
+    fn check_repeated(self) -> Findings {
+        let Request { history, options, control, .. } = self;
+        let whole = Options { share: None, ..options.clone() };
+        let (mut findings, assumes_set_up) = repeated::check(Request { options: &whole, ..self });
+        if self.mode.tests_set_up && assumes_set_up {
+            verify_assumed_setup(history, &whole, control, &mut findings);
+        }
+        findings.shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
+        findings.levels.iter().for_each(self.observe);
+        findings
+    }
 }
 
 /// Whether elements of lists were appended more than once: then verdicts and counts come together. O(operations) with lists.
 pub fn has_repeated_elements(history: &History) -> bool {
     history.rules().lists == ListRule::Exact && !history.lists().is_empty() && repeated::concerns(history)
-}
-
-/// Checks a history with elements of lists that were appended more than once; the first of several shards does all of
-/// it.
-fn check_repeated(
-    history: &History,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
-    let whole = Options { share: None, ..options.clone() };
-    let (mut findings, assumes_set_up) = repeated::check(history, &whole, control, manner);
-    if manner.tests_set_up && assumes_set_up {
-        verify_assumed_setup(history, &whole, control, &mut findings);
-    }
-    findings.shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
-    findings.levels.iter().for_each(observe);
-    findings
 }
 
 /// Whether a level is decided by an engine that needs the base order.
@@ -237,7 +233,7 @@ struct Run<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    manner: CheckMode,
+    mode: CheckMode,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
     levels: Vec<Level>,
     told: Mutex<LevelSet>,
@@ -312,7 +308,7 @@ impl Run<'_> {
             self.verdicts.insert(level, (verdict, *seconds));
         }
         let mut by_choice = LevelSet::default();
-        if ambiguous && (unordered == 0 || self.manner.elements == Elements::Searched) {
+        if ambiguous && (unordered == 0 || self.mode.elements == Elements::Searched) {
             by_choice = self.choose(&prepared, &decisions);
         }
         if unordered > 0 {

@@ -8,7 +8,7 @@
 //! out sources that violate only stronger levels.
 
 use super::refutation::{MOST_NESTED, merged, possible_writes};
-use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
+use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
 use std::collections::BTreeMap;
@@ -182,17 +182,11 @@ impl<'a> Cut<'a> {
         let mut operations: Vec<OperationId> = reads.iter().flat_map(writes).chain(reads.iter().copied()).collect();
         operations.dedup();
         Violation {
-            id: ViolationId { pattern, ordinal: 1 },
             also: vec!["C4 TAP-f".to_owned()],
-            levels: LevelSet::upward(Level::CutIsolation),
             key: reads.first().map(|read| self.history.keys()[read.index()]),
             transactions: vec![t],
             operations,
-            edges: Vec::new(),
-            proof: Proof::Reads { pattern, reads },
-            implied: false,
-            group: 1,
-            place: None,
+            ..Violation::new(pattern, 1, LevelSet::upward(Level::CutIsolation), Proof::Reads { pattern, reads })
         }
     }
 }

@@ -7,7 +7,7 @@
 //! returned; this module looks at the elements before it. Each read is counted once for each pattern it shows.
 
 use super::place::Place;
-use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{
@@ -254,17 +254,13 @@ impl Look<'_> {
             _ => Vec::new(),
         };
         Violation {
-            id: ViolationId { pattern, ordinal },
             also: also.into_iter().map(str::to_owned).collect(),
-            levels: LevelSet::upward(Level::AdyaReadCommitted),
             key: Some(key),
             transactions,
             operations: appends.iter().copied().chain(other).chain([read]).collect(),
             edges: edges.into_iter().collect(),
-            proof: Proof::Read,
-            implied: false,
-            group: ordinal,
             place: Some(among),
+            ..Violation::new(pattern, ordinal, LevelSet::upward(Level::AdyaReadCommitted), Proof::Read)
         }
     }
 }

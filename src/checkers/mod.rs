@@ -258,10 +258,4 @@ impl Findings {
     pub fn is_counted(&self) -> bool {
         matches!(self.rest.counted, Counted::All)
     }
-
-    /// The weakest level found violated.
-    pub fn weakest_violated(&self) -> Option<Level> {
-        let violated = self.levels.iter().filter(|result| result.verdict == Verdict::Violated);
-        violated.map(|result| result.level).min()
-    }
 }

@@ -7,7 +7,7 @@
 use super::list_reads;
 use super::monotonic_reads::BackwardReads;
 use super::place::{Place, Window};
-use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source, last_write};
@@ -323,17 +323,12 @@ impl Describe<'_> {
             }
         }
         Violation {
-            id: ViolationId { pattern, ordinal: 1 },
             also: also.into_iter().map(str::to_owned).collect(),
-            levels: LevelSet::upward(Level::AdyaReadCommitted),
             key: Some(self.history.keys()[read.index()]),
             transactions,
             operations,
             edges,
-            proof: Proof::Read,
-            implied: false,
-            group: 1,
-            place: None,
+            ..Violation::new(pattern, 1, LevelSet::upward(Level::AdyaReadCommitted), Proof::Read)
         }
     }
 
@@ -368,17 +363,11 @@ impl Describe<'_> {
             }
         }
         Violation {
-            id: ViolationId { pattern: Pattern::NonRepeatableRead, ordinal: 1 },
             also,
-            levels,
             key: Some(self.history.keys()[first.index()]),
             transactions,
-            operations: Vec::new(),
             edges,
-            proof,
-            implied: false,
-            group: 1,
-            place: None,
+            ..Violation::new(Pattern::NonRepeatableRead, 1, levels, proof)
         }
     }
 }

@@ -311,6 +311,23 @@ pub struct Violation {
 }
 
 impl Violation {
+    /// A violation of these levels found on its own, to be completed by what it is about.
+    pub(super) fn new(pattern: Pattern, ordinal: u32, levels: LevelSet, proof: Proof) -> Violation {
+        Violation {
+            id: ViolationId { pattern, ordinal },
+            also: Vec::new(),
+            levels,
+            key: None,
+            transactions: Vec::new(),
+            operations: Vec::new(),
+            edges: Vec::new(),
+            proof,
+            implied: false,
+            group: ordinal,
+            place: None,
+        }
+    }
+
     /// Number of the scenario's transactions, excluding ⊥: smaller is easier to believe.
     pub fn size(&self) -> usize {
         self.transactions.iter().filter(|t| !t.is_initial()).count()

@@ -61,16 +61,16 @@ fn spread(spread: Spread, of: &str) -> String {
 }
 
 fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
-    let shapes = &s.shapes;
+    let (recorded, shapes) = (&s.recorded, &s.shapes);
     let transactions = history.n_transactions();
     let operations = history.n_operations();
     let mut rows: Vec<Row> = vec![
         ("format", history.origin().format.to_owned(), String::new()),
-        row("sessions", s.sessions, ""),
-        row("transactions", s.transactions, spread(s.transactions_of_session, "a session")),
-        row("  committed", s.committed, share(s.committed, s.transactions)),
-        row("  aborted", s.aborted, share(s.aborted, s.transactions)),
-        row("  unknown", s.unknown, share(s.unknown, s.transactions)),
+        row("sessions", recorded.sessions, ""),
+        row("transactions", recorded.transactions, spread(s.transactions_of_session, "a session")),
+        row("  committed", recorded.committed, share(recorded.committed, recorded.transactions)),
+        row("  aborted", recorded.aborted, share(recorded.aborted, recorded.transactions)),
+        row("  unknown", recorded.unknown, share(recorded.unknown, recorded.transactions)),
         row("  read only", shapes.read_only, share(shapes.read_only, transactions)),
         row("  write only", shapes.write_only, share(shapes.write_only, transactions)),
         row("  read, then write", shapes.read_modify_write, share(shapes.read_modify_write, transactions)),
@@ -81,10 +81,10 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
         rows.push(row("  empty", shapes.empty, share(shapes.empty, transactions)));
     }
     rows.extend([
-        row("operations", s.operations, spread(s.operations_of_transaction, "a transaction")),
+        row("operations", recorded.operations, spread(s.operations_of_transaction, "a transaction")),
         row("  reads", s.reads, share(s.reads, operations)),
         row("  writes", s.writes, share(s.writes, operations)),
-        row("keys", s.keys, format!("{:.1} operations a key", per(s.operations, s.keys))),
+        row("keys", recorded.keys, format!("{:.1} operations a key", per(recorded.operations, recorded.keys))),
         row("hottest key", s.hottest_key_operations, "operations"),
         ("hottest tenth of keys", percent(s.hot_tenth_share), "of all operations".to_owned()),
     ]);
@@ -105,16 +105,15 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
     let concurrent = concurrent.unwrap_or_default();
     rows.push(("write conflicts", conflicts, format!("pairs of transactions of two sessions, per key{concurrent}")));
     rows.extend(breadth_rows(breadth));
-    if s.list_keys > 0 {
+    if s.lists.keys > 0 {
         rows.push(row(
             "keys with lists",
-            s.list_keys,
-            format!("{} reads, longest {}", grouped(s.list_reads as u64), s.longest_list),
+            s.lists.keys,
+            format!("{} reads, longest {}", grouped(s.lists.reads as u64), s.lists.longest),
         ));
     }
-    if let Some(span) = s.span {
-        let more = format!("transactions, from {} to {}", span.start, span.end);
-        rows.push(row("times", s.timed_transactions, more));
+    if let Some(times) = s.times {
+        rows.push(row("times", times.transactions, format!("transactions, from {} to {}", times.from, times.to)));
     }
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
     let line = |(name, value, more): Row| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n";

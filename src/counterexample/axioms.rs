@@ -300,7 +300,6 @@ pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
         Reason::SessionOrder if edge.relation == Relation::RealTime => REAL_TIME,
         Reason::SessionOrder => SESSION_ORDER,
         Reason::Reads => WRITE_READ,
-        Reason::Path { .. } => COMMIT_ORDER,
         Reason::Visible { axiom, .. } => of_axiom(*axiom, level),
         Reason::Overwrites { .. } => ANTI_DEPENDENCY,
         Reason::Conflict { .. } if level.is_of_dependencies() => VERSION_ORDER,

@@ -183,11 +183,7 @@ fn is_forced(edge: &Edge) -> bool {
 pub(super) fn is_observed(edge: &Edge) -> bool {
     matches!(
         edge.because,
-        Reason::SessionOrder
-            | Reason::Reads
-            | Reason::Path { .. }
-            | Reason::Listed { .. }
-            | Reason::ReadModifyWrite { .. }
+        Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::ReadModifyWrite { .. }
     )
 }
 

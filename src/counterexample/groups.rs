@@ -1,11 +1,9 @@
-//! Instances by root cause and by component, and the next violation with another root cause.
+//! Instances by root cause and by component.
 
-use super::translate::translate_back;
-use super::{Counterexample, involved_operations};
-use crate::checkers::{self, Level, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
-use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationKind, TransactionId, TransactionSet, Value};
-use crate::relations::{self, Reason, Source};
+use super::involved_operations;
+use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
+use crate::history::{History, KeyId, OperationKind, TransactionId, Value};
+use crate::relations::Reason;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -158,57 +156,4 @@ pub(super) fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
         causes.extend(reads.map(|read| Cause::Version(read.key, read.value)));
     }
     causes
-}
-
-/// The smallest violation of the next group after that of `current`; `None` after the last. O(size of the groups).
-pub fn next_independent<'v>(
-    groups: &[Group],
-    violations: &'v [Violation],
-    current: ViolationId,
-) -> Option<&'v Violation> {
-    let place = violations.iter().position(|violation| violation.id == current)?;
-    let group = groups.iter().position(|group| group.members.contains(&place))?;
-    violations.get(groups.get(group + 1)?.smallest()?)
-}
-
-/// A violation of `level` unrelated to the counterexamples `found`: it shares no transaction with them. In terms of the
-/// whole history; `None` if the rest satisfies the level or is undecided.
-///
-/// Checkers list one refutation where a level is violated in many ways, so there may be more violations than listed.
-/// All levels are closed under removing transactions together with the reads of their writes, so a violation of the
-/// rest is one of the whole. Costs one check of the rest.
-pub fn find_next(
-    history: &History,
-    level: Level,
-    found: &[&Counterexample],
-    control: &Control,
-) -> Result<Option<Violation>, Interrupt> {
-    let resolution = relations::resolve(history, control)?;
-    let mut keep = TransactionSet::full(history);
-    for t in found.iter().flat_map(|example| &example.renaming.transactions) {
-        keep.remove(*t);
-    }
-    if keep.is_empty() {
-        return Ok(None);
-    }
-    let stays = |source: &Source| match *source {
-        Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => keep.contains(writer),
-        _ => true,
-    };
-    let (rest, renaming) = history.restrict(&keep, |o| match resolution.multiple_sources(o) {
-        Some(multiple) => multiple.sources.iter().all(stays),
-        None => match resolution.source(o) {
-            Source::Ambiguous => resolution.candidates(o).iter().all(stays),
-            source => stays(&source),
-        },
-    });
-    let options = Options { levels: vec![level], max_instances: 8, ..Options::default() };
-    let findings = checkers::check(&rest, &options, control, &|_| {});
-    control.check()?;
-    if findings.level(level).is_none_or(|result| result.verdict != Verdict::Violated) {
-        return Ok(None);
-    }
-    let of_level = findings.violations.iter().filter(|violation| violation.levels.contains(level));
-    let smallest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id));
-    Ok(smallest.and_then(|violation| translate_back(violation, &renaming)))
 }

@@ -189,11 +189,7 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
                 edges.push(rejected);
                 Vec::new()
             }
-            Reason::SessionOrder
-            | Reason::Reads
-            | Reason::Path { .. }
-            | Reason::Overwrites { .. }
-            | Reason::Assumed => continue,
+            Reason::SessionOrder | Reason::Reads | Reason::Overwrites { .. } | Reason::Assumed => continue,
         };
         let text = captions::rejection(&Words::new(&example.history, edges), &held, &cycle);
         alternatives.push(Alternative { instead_of: index, edge: opposite, cycle, text });

@@ -75,8 +75,6 @@ pub enum Told {
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     steps: Vec<ReplayStep>,
-    /// By transaction: its first step, or `u32::MAX`.
-    first_step: Vec<u32>,
     /// By key: its first version.
     key_begin: Vec<u32>,
     /// Versions by key, in order: the step that makes each, and the write.
@@ -94,11 +92,7 @@ impl Replay {
             }
             Witness::Events(events) => events.iter().map(ReplayStep::of).collect(),
         };
-        let mut first_step = vec![u32::MAX; history.n_transactions()];
-        for (place, step) in steps.iter().enumerate().rev() {
-            first_step[step.transaction.index()] = place as u32;
-        }
-        let mut replay = Replay { steps, first_step, key_begin: Vec::new(), versions: Vec::new() };
+        let mut replay = Replay { steps, key_begin: Vec::new(), versions: Vec::new() };
         replay.number_versions(history, control)?;
         Ok(Some(replay))
     }
@@ -144,11 +138,6 @@ impl Replay {
     /// The step at a place.
     pub fn step(&self, place: usize) -> Option<ReplayStep> {
         self.steps.get(place).copied()
-    }
-
-    /// The first step of a transaction, if it has any.
-    pub fn step_of(&self, transaction: TransactionId) -> Option<usize> {
-        self.first_step.get(transaction.index()).filter(|&&step| step != u32::MAX).map(|&step| step as usize)
     }
 
     fn versions_of(&self, key: KeyId) -> &[(u32, OperationId)] {
@@ -274,8 +263,6 @@ mod tests {
                 assert!(!matches!(told, Told::Older { .. } | Told::Open), "{operation:?} {told:?}");
             }
         }
-        let last = replay.step(2).expect("three steps").transaction;
-        assert_eq!(replay.step_of(last), Some(2));
         let (_, told) = rows(&replay, &history, 2)[0];
         assert!(matches!(told, Told::Current(Version::Written { step: 1, .. })), "{told:?}");
     }

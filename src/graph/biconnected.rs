@@ -1,6 +1,6 @@
 //! Biconnected components of an undirected graph (Hopcroft & Tarjan 1973), without recursion.
 
-use super::Digraph;
+use super::{Digraph, Rows};
 
 /// In place of a number: there is none.
 const NONE: u32 = u32::MAX;
@@ -10,10 +10,8 @@ const NONE: u32 = u32::MAX;
 /// share at most one vertex, so blocks are connected as a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
-    /// By block: its first place in `member`.
-    begin: Vec<u32>,
     /// Vertices by block, ascending in each.
-    member: Vec<u32>,
+    members: Rows<u32>,
     /// By block: the vertex through which the search entered it.
     top: Vec<u32>,
     /// By vertex: the block with it that the search did not enter through it; [`NONE`] for roots of the search.
@@ -35,7 +33,7 @@ impl Blocks {
 
     /// The vertices of a block, ascending.
     pub fn members(&self, block: u32) -> &[u32] {
-        &self.member[self.begin[block as usize] as usize..self.begin[block as usize + 1] as usize]
+        self.members.of(block)
     }
 
     /// One of the blocks with this vertex, always the same.
@@ -61,7 +59,7 @@ pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> 
     let graph = Digraph::new(n, edges.flat_map(|(a, b)| [(a, b), (b, a)]));
     let mut found = Search::new(n).run(&graph);
     found.sort_unstable_by(|a, b| a.members.cmp(&b.members));
-    let mut blocks = Blocks { begin: vec![0], below: vec![NONE; n], home: vec![NONE; n], ..Blocks::default() };
+    let mut blocks = Blocks { below: vec![NONE; n], home: vec![NONE; n], ..Blocks::default() };
     for (block, Found { top, members }) in (0..).zip(found) {
         for &v in &members {
             if v != top {
@@ -71,8 +69,7 @@ pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> 
             *home = block.min(*home);
         }
         blocks.top.push(top);
-        blocks.member.extend(members);
-        blocks.begin.push(blocks.member.len() as u32);
+        blocks.members.push(members);
     }
     blocks
 }

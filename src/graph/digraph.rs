@@ -1,5 +1,7 @@
 //! Directed graphs in compressed sparse rows.
 
+use super::rows::{Rows, row_begins};
+
 /// One edge, gathered from the arrays of a [`Digraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arc {
@@ -16,8 +18,7 @@ pub struct Arc {
 /// Parallel edges and loops are kept. The edges of a vertex are in the given order.
 #[derive(Clone, Debug, Default)]
 pub struct Digraph {
-    begin: Vec<u32>,
-    target: Vec<u32>,
+    targets: Rows<u32>,
     /// Empty if ids were not requested.
     id: Vec<u32>,
 }
@@ -27,63 +28,57 @@ impl Digraph {
     ///
     /// The iterator is traversed twice. Edge ids are not kept: see [`Digraph::with_ids`].
     pub fn new(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
-        let begin = row_begins(n, edges.clone());
-        let mut next = begin.clone();
-        let mut target = vec![0; begin[n] as usize];
-        for (from, to) in edges {
-            let place = &mut next[from as usize];
-            target[*place as usize] = to;
-            *place += 1;
-        }
-        Digraph { begin, target, id: Vec::new() }
+        Digraph { targets: Rows::new(n, edges), id: Vec::new() }
     }
 
     /// The same, but every edge remembers its position in the iteration. 8 bytes per edge.
     pub fn with_ids(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
-        let begin = row_begins(n, edges.clone());
+        Digraph::numbered(n, edges.zip(0..).map(|((from, to), id)| Arc { from, to, id }))
+    }
+
+    fn numbered(n: usize, edges: impl Iterator<Item = Arc> + Clone) -> Digraph {
+        let begin = row_begins(n, edges.clone().map(|edge| edge.from));
         let mut next = begin.clone();
-        let mut target = vec![0; begin[n] as usize];
-        let mut id = vec![0; target.len()];
-        for (edge, (from, to)) in edges.enumerate() {
-            let place = &mut next[from as usize];
-            target[*place as usize] = to;
-            id[*place as usize] = edge as u32;
+        let (mut items, mut id) = (vec![0; begin[n] as usize], vec![0; begin[n] as usize]);
+        for edge in edges {
+            let place = &mut next[edge.from as usize];
+            (items[*place as usize], id[*place as usize]) = (edge.to, edge.id);
             *place += 1;
         }
-        Digraph { begin, target, id }
+        Digraph { targets: Rows { begin, items }, id }
     }
 
     /// Number of vertices.
     pub fn n_vertices(&self) -> usize {
-        self.begin.len().saturating_sub(1)
+        self.targets.n_rows()
     }
 
     /// Number of edges.
     pub fn n_edges(&self) -> usize {
-        self.target.len()
+        self.targets.items().len()
     }
 
     /// The places of the edges of `vertex`, to be used with [`Digraph::target`] and [`Digraph::id`].
     #[inline]
     pub fn row(&self, vertex: u32) -> std::ops::Range<usize> {
-        self.begin[vertex as usize] as usize..self.begin[vertex as usize + 1] as usize
+        self.targets.range(vertex)
     }
 
     /// The vertices that the edges of `vertex` lead to.
     #[inline]
     pub fn successors(&self, vertex: u32) -> &[u32] {
-        &self.target[self.row(vertex)]
+        self.targets.of(vertex)
     }
 
     /// The edges of `vertex`.
     pub fn edges_of(&self, vertex: u32) -> impl ExactSizeIterator<Item = Arc> + '_ {
-        self.row(vertex).map(move |place| Arc { from: vertex, to: self.target[place], id: self.id(place) })
+        self.row(vertex).map(move |place| Arc { from: vertex, to: self.targets.items()[place], id: self.id(place) })
     }
 
     /// The vertex that the edge at a place leads to.
     #[inline]
     pub fn target(&self, place: usize) -> u32 {
-        self.target[place]
+        self.targets.items()[place]
     }
 
     /// The id of the edge at a place: its position in the list that the graph was built from, or the place itself if
@@ -96,39 +91,14 @@ impl Digraph {
     /// All edges, by vertex.
     pub fn edges(&self) -> impl Iterator<Item = Arc> + Clone + '_ {
         (0..self.n_vertices() as u32)
-            .flat_map(move |v| self.row(v).map(move |p| Arc { from: v, to: self.target[p], id: self.id(p) }))
+            .flat_map(move |v| self.row(v).map(move |p| Arc { from: v, to: self.target(p), id: self.id(p) }))
     }
 
     /// The graph with every edge reversed; ids stay. O(n + edges).
     pub fn reversed(&self) -> Digraph {
-        let n = self.n_vertices();
-        let begin = row_begins(n, self.edges().map(|e| (e.to, e.from)));
-        let mut next = begin.clone();
-        let mut target = vec![0; self.target.len()];
-        let mut id = vec![0; self.target.len()];
-        for edge in self.edges() {
-            let place = &mut next[edge.to as usize];
-            target[*place as usize] = edge.from;
-            id[*place as usize] = edge.id;
-            *place += 1;
-        }
-        Digraph { begin, target, id }
+        let turned = self.edges().map(|edge| Arc { from: edge.to, to: edge.from, id: edge.id });
+        Digraph::numbered(self.n_vertices(), turned)
     }
-}
-
-/// Where the edges of each vertex begin, with one entry more than vertices.
-fn row_begins(n: usize, edges: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
-    let mut begin = vec![0u32; n + 1];
-    let mut count = 0usize;
-    for (from, _) in edges {
-        begin[from as usize + 1] += 1;
-        count += 1;
-    }
-    assert!(count <= u32::MAX as usize, "edge places are 32 bits wide");
-    for vertex in 0..n {
-        begin[vertex + 1] += begin[vertex];
-    }
-    begin
 }
 
 #[cfg(test)]

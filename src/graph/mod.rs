@@ -8,12 +8,14 @@ mod biconnected;
 mod closure;
 mod digraph;
 mod path;
+mod rows;
 mod scc;
 mod topological;
 
 pub use biconnected::{Blocks, biconnected_components};
-pub use closure::{BitSet, Closure};
+pub use closure::Closure;
 pub use digraph::{Arc, Digraph};
 pub use path::{PathFinder, shortest_cycle};
+pub use rows::Rows;
 pub use scc::{Components, strong_components};
 pub use topological::{topological_order, topological_order_by_priority};

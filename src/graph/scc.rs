@@ -1,6 +1,6 @@
 //! Strongly connected components (Tarjan 1972), without recursion.
 
-use super::Digraph;
+use super::{Digraph, Rows};
 
 /// The strongly connected components of a graph.
 #[derive(Clone, Debug, Default)]
@@ -8,10 +8,8 @@ pub struct Components {
     /// By vertex: its component. Components are numbered against the edges: an edge between two components leads from
     /// the larger number to the smaller one.
     pub component: Vec<u32>,
-    /// By component: its first place in [`members`](Self::members).
-    begin: Vec<u32>,
     /// Vertices by component, ascending in each.
-    member: Vec<u32>,
+    members: Rows<u32>,
     /// By component: whether a cycle runs through it.
     cyclic: Vec<bool>,
 }
@@ -29,7 +27,7 @@ impl Components {
 
     /// The vertices of a component, ascending.
     pub fn members(&self, component: u32) -> &[u32] {
-        &self.member[self.begin[component as usize] as usize..self.begin[component as usize + 1] as usize]
+        self.members.of(component)
     }
 
     /// Whether a cycle runs through the component: it has two vertices or a loop.
@@ -120,28 +118,13 @@ pub fn strong_components(graph: &Digraph) -> Components {
 
 /// Groups the vertices by component and determines which components have cycles.
 fn collect(graph: &Digraph, component: Vec<u32>, count: usize) -> Components {
-    let mut begin = vec![0u32; count + 1];
-    for &c in &component {
-        begin[c as usize + 1] += 1;
-    }
-    for c in 0..count {
-        begin[c + 1] += begin[c];
-    }
-    let mut next = begin.clone();
-    let mut member = vec![0u32; component.len()];
-    for (vertex, &c) in component.iter().enumerate() {
-        member[next[c as usize] as usize] = vertex as u32;
-        next[c as usize] += 1;
-    }
-    let has_cycle = |c: usize| match begin[c + 1] - begin[c] {
-        1 => {
-            let only = member[begin[c] as usize];
-            graph.successors(only).contains(&only)
-        }
+    let members = Rows::new(count, component.iter().copied().zip(0u32..));
+    let has_cycle = |c: u32| match members.of(c) {
+        [only] => graph.successors(*only).contains(only),
         _ => true,
     };
-    let cyclic = (0..count).map(has_cycle).collect();
-    Components { component, begin, member, cyclic }
+    let cyclic = (0..count as u32).map(has_cycle).collect();
+    Components { component, members, cyclic }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
-pub use stats::{Shapes, Spread, Statistics};
+pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, is_hidden, is_isolate, visible, visible_line};
 
 use lines::Lines;

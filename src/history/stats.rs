@@ -1,10 +1,11 @@
 //! Statistics of a history.
 
-use super::{History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use super::{Figures, History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Minimum, mean and maximum of a quantity.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// The minimum.
     pub min: usize,
@@ -27,7 +28,7 @@ impl Spread {
 }
 
 /// Numbers of transactions by contents. Transactions of all outcomes count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Shapes {
     /// Without operations.
     pub empty: usize,
@@ -41,35 +42,41 @@ pub struct Shapes {
     pub mixed: usize,
 }
 
-/// Counts over a history. Sessions, transactions by outcome, operations and keys are those of the file; everything else
-/// is about the history as interpreted by its [`Rules`](super::Rules).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Sessions of the file, including empty ones.
-    pub sessions: usize,
-    /// Transactions of the file, of all outcomes.
-    pub transactions: usize,
-    /// Those of them known to have committed.
-    pub committed: usize,
-    /// Those of them known to have aborted.
-    pub aborted: usize,
-    /// Those of them of unknown outcome.
-    pub unknown: usize,
-    /// Operations of the file, in transactions of all outcomes.
-    pub operations: usize,
-    /// Distinct keys of the file.
+/// Figures about lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ListFigures {
+    /// Keys that hold lists.
     pub keys: usize,
-    /// Transactions of a session.
-    pub transactions_of_session: Spread,
-    /// Operations of a transaction.
-    pub operations_of_transaction: Spread,
+    /// Reads that returned a list.
+    pub reads: usize,
+    /// Elements of the longest of these lists.
+    pub longest: usize,
+}
+
+/// Figures about times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TimeFigures {
+    /// Transactions that have times.
+    pub transactions: usize,
+    /// The first start, in the unit of the file.
+    pub from: i64,
+    /// The last end.
+    pub to: i64,
+}
+
+/// Counts over a history as interpreted by its [`Rules`](super::Rules). Serialized, they are the middle part of what
+/// `stats --json` prints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Statistics {
+    /// The figures of the file.
+    #[serde(skip)]
+    pub recorded: Figures,
     /// Reads among the operations.
     pub reads: usize,
     /// Writes among the operations.
     pub writes: usize,
-    /// Transactions by contents.
-    pub shapes: Shapes,
     /// Operations on each key, the most used first.
+    #[serde(skip)]
     pub uses: Vec<usize>,
     /// Operations on the most used key.
     pub hottest_key_operations: usize,
@@ -78,6 +85,12 @@ pub struct Statistics {
     /// Estimated exponent of a Zipf distribution of operations over keys, 0 if uniform: the slope of a line fitted to
     /// the logarithms of rank and number of operations of up to 1,000 most used keys. `None` for fewer than ten keys.
     pub zipf_exponent: Option<f64>,
+    /// Transactions of a session.
+    pub transactions_of_session: Spread,
+    /// Operations of a transaction.
+    pub operations_of_transaction: Spread,
+    /// Transactions by contents.
+    pub shapes: Shapes,
     /// Pairs of transactions of different sessions that did not abort and write a common key, counted once for each such
     /// key.
     pub write_conflicts: u64,
@@ -87,16 +100,10 @@ pub struct Statistics {
     pub distinct_values: usize,
     /// Those of them that several transactions wrote.
     pub repeated_values: usize,
-    /// Keys that hold lists.
-    pub list_keys: usize,
-    /// Reads that returned a list.
-    pub list_reads: usize,
-    /// Elements of the longest of these lists.
-    pub longest_list: usize,
-    /// Transactions that have times.
-    pub timed_transactions: usize,
-    /// From the first start to the last end, in the unit of the file.
-    pub span: Option<Interval>,
+    /// About lists.
+    pub lists: ListFigures,
+    /// About times, if there are any.
+    pub times: Option<TimeFigures>,
 }
 
 impl Statistics {
@@ -114,23 +121,17 @@ impl Statistics {
         }
         uses.sort_unstable_by(|a, b| b.cmp(a));
         let hot: usize = uses[..uses.len().div_ceil(10)].iter().sum();
-        let intervals: Vec<Interval> = history.transactions().filter_map(|t| history.interval(t)).collect();
-        let span =
-            intervals.iter().copied().reduce(|a, b| Interval { start: a.start.min(b.start), end: a.end.max(b.end) });
+        let of_time = |Interval { start, end }| TimeFigures { transactions: 1, from: start, to: end };
+        let times = history.transactions().filter_map(|t| history.interval(t)).map(of_time).reduce(|a, b| {
+            TimeFigures { transactions: a.transactions + b.transactions, from: a.from.min(b.from), to: a.to.max(b.to) }
+        });
         goes_on().then_some(())?;
         let (write_conflicts, concurrent) = conflicts(history, goes_on)?;
         let (distinct_values, repeated_values) = values(history, goes_on)?;
         let shapes = shapes(history, goes_on)?;
         let lists = history.lists();
-        let figures = history.recorded();
         Some(Statistics {
-            sessions: figures.sessions,
-            transactions: figures.transactions,
-            committed: figures.committed,
-            aborted: figures.aborted,
-            unknown: figures.unknown,
-            operations: figures.operations,
-            keys: figures.keys,
+            recorded: history.recorded(),
             transactions_of_session: Spread::of(history.sessions().map(|s| history.transactions_of(s).len())),
             operations_of_transaction: Spread::of(history.transactions().map(|t| history.operation_range(t).len())),
             reads,
@@ -144,11 +145,12 @@ impl Statistics {
             concurrent_write_conflicts: history.has_times().then_some(concurrent),
             distinct_values,
             repeated_values,
-            list_keys: (0..history.n_keys()).filter(|&key| lists.is_list(KeyId::new(key))).count(),
-            list_reads: lists.iter().len(),
-            longest_list: lists.iter().map(|(_, elements)| elements.len()).max().unwrap_or(0),
-            timed_transactions: intervals.len(),
-            span,
+            lists: ListFigures {
+                keys: (0..history.n_keys()).filter(|&key| lists.is_list(KeyId::new(key))).count(),
+                reads: lists.iter().len(),
+                longest: lists.iter().map(|(_, elements)| elements.len()).max().unwrap_or(0),
+            },
+            times,
         })
     }
 }
@@ -320,7 +322,7 @@ mod tests {
         assert_eq!(statistics.transactions_of_session, Spread { min: 1, mean: 5.0 / 3.0, max: 3 });
         assert_eq!(statistics.operations_of_transaction, Spread { min: 0, mean: 7.0 / 5.0, max: 2 });
         assert_eq!((statistics.distinct_values, statistics.repeated_values), (4, 0));
-        assert_eq!(statistics.span, Some(Interval { start: 0, end: 50 }));
+        assert_eq!(statistics.times, Some(TimeFigures { transactions: 5, from: 0, to: 50 }));
     }
 
     #[test]

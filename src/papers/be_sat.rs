@@ -16,8 +16,9 @@ use super::view::tick;
 use super::{Stop, most_at_once};
 use crate::checkers::Level;
 use crate::control::Control;
-use crate::graph::{BitSet, Digraph, topological_order};
+use crate::graph::{Digraph, topological_order};
 use crate::relations::{Axiom, Index, NONE, Node};
+use fixedbitset::FixedBitSet;
 
 /// Memory for the transitive closure if the user sets no limit.
 const CLOSURE_BYTES: u64 = 2 << 30;
@@ -56,7 +57,7 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
                 let sees = match axiom {
                     Axiom::ReadCommitted => reader == t3 && (first as usize) < read,
                     Axiom::ReadAtomic => reader == t3 || in_session,
-                    _ => past[t3 as usize].contains(t2),
+                    _ => past[t3 as usize].contains(t2 as usize),
                 };
                 if t2 == t1 || t2 == t3 || !sees {
                     continue;
@@ -86,21 +87,21 @@ fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Stop
 }
 
 /// By transaction: all transactions that precede it.
-fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<BitSet>, Stop> {
+fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<FixedBitSet>, Stop> {
     let n = order.len();
     let bytes = n.div_ceil(64) as u64 * 8 * n as u64;
     let most = most_at_once(CLOSURE_BYTES, control);
     if bytes > most {
         return Err(Stop::too_large("the transitive closure", bytes, most));
     }
-    let mut past = vec![BitSet::default(); n];
+    let mut past = vec![FixedBitSet::new(); n];
     for (step, &t) in order.iter().enumerate() {
         // A row may take n / 64 steps for each of its edges.
         tick(step * 64, control)?;
-        let mut row = BitSet::new(n);
+        let mut row = FixedBitSet::with_capacity(n);
         for &before in reversed.successors(t) {
-            if row.insert(before) {
-                row.union(&past[before as usize]);
+            if !row.put(before as usize) {
+                row.union_with(&past[before as usize]);
             }
         }
         past[t as usize] = row;

@@ -17,9 +17,8 @@ use super::Stop;
 use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
 use super::order::{Order, Reachability};
-use super::plume::add_cycles;
-use super::search::Fixed;
-use super::view::{Reader, Triple, View, tick};
+use super::plume::{add_cycles, wrong_triples};
+use super::view::{View, tick};
 use crate::checkers::{C4Pattern, Instances, Level, Pattern};
 use crate::control::Control;
 use crate::graph::topological_order;
@@ -63,7 +62,17 @@ pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) ->
     let axiom = Axiom::of(Level::TransactionalCausalConsistency, RcRule::BiswasEnea);
     let commit = build_cm(&view, axiom, &mut co, control)?;
     let mut cm = Order::new(&commit, index, means, control)?;
-    check_cm_tap(&view, axiom, &mut co, &mut cm, &mut counts, control)?;
+    // `CheckCOTAP`, j, and `CheckCMTAP`, h, i, k, l.
+    wrong_triples(&view, axiom, (&mut co, &mut cm), control, |triple, is_causal| {
+        let pattern = match (is_causal, triple.sight.other_key) {
+            (true, true) => C4Pattern::FracturedReadCO,
+            (true, false) => C4Pattern::COConflictCM,
+            (false, true) => C4Pattern::FracturedReadCM,
+            (false, false) => C4Pattern::ConflictCM,
+        };
+        add(&mut counts, pattern, 1);
+        add(&mut counts, C4Pattern::WriteCOInitRead, u64::from(triple.t1 == NONE));
+    })?;
     let wrong_lists = reads.counts.keys().any(|pattern| pattern.is_of_lists());
     let order = match counts.is_empty() && !wrong_lists {
         true => topological_order(&commit),
@@ -135,37 +144,4 @@ fn differ(input: Input<'_>, first: OperationId, second: OperationId) -> bool {
     let initial = |o: OperationId| matches!(input.resolution.source(o), Source::Initial { .. });
     let value = |o: OperationId| input.history.values()[o.index()];
     value(first) != value(second) && !(initial(first) && initial(second))
-}
-
-/// `CheckCOTAP`, j, and `CheckCMTAP`, h, i, k, l.
-fn check_cm_tap(
-    view: &View<'_>,
-    axiom: Axiom,
-    co: &mut Order<'_>,
-    cm: &mut Order<'_>,
-    counts: &mut BTreeMap<C4Pattern, u64>,
-    control: &Control,
-) -> Result<(), Stop> {
-    let mut reader = Reader::new(view.n());
-    for t3 in 0..view.n() as Node {
-        // A transaction may take many searches.
-        control.check()?;
-        reader.load(view, t3);
-        reader.triples(view, control, |Triple { t1, t2, t3, sight }| {
-            if !axiom.sees(&sight, || co.precedes(t2, t3, Fixed::End)) {
-                return Ok(());
-            }
-            let pattern = if t1 == NONE || co.precedes(t1, t2, Fixed::Start) {
-                if sight.other_key { C4Pattern::FracturedReadCO } else { C4Pattern::COConflictCM }
-            } else if cm.precedes(t1, t2, Fixed::Start) {
-                if sight.other_key { C4Pattern::FracturedReadCM } else { C4Pattern::ConflictCM }
-            } else {
-                return Ok(());
-            };
-            add(counts, pattern, 1);
-            add(counts, C4Pattern::WriteCOInitRead, u64::from(t1 == NONE));
-            Ok(())
-        })?;
-    }
-    Ok(())
 }

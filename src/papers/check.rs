@@ -23,11 +23,7 @@ pub fn check(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let choice = choice.into();
-    match choice.checker {
-        Checker::Fast => checkers::check(history, options, control, observe),
-        _ => check_with(history, None, &choice, options, control, observe),
-    }
+    check_with(history, None, &choice.into(), options, control, observe)
 }
 
 /// [`check`] for a history whose reads are already resolved.
@@ -39,11 +35,7 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let choice = choice.into();
-    match choice.checker {
-        Checker::Fast => checkers::check_resolved(history, resolution, options, control, observe),
-        _ => check_with(history, Some(resolution), &choice, options, control, observe),
-    }
+    check_with(history, Some(resolution), &choice.into(), options, control, observe)
 }
 
 fn check_with(
@@ -54,9 +46,13 @@ fn check_with(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    decide_applicable(history, choice.checker, options, observe, |options, observe| {
-        check_applicable(history, resolution, choice, options, control, observe)
-    })
+    match (choice.checker, resolution) {
+        (Checker::Fast, None) => checkers::check(history, options, control, observe),
+        (Checker::Fast, Some(resolved)) => checkers::check_resolved(history, resolved, options, control, observe),
+        (checker, resolution) => decide_applicable(history, checker, options, observe, |options, observe| {
+            check_applicable(history, resolution, choice, options, control, observe)
+        }),
+    }
 }
 
 /// [`check_with`] for distinct levels, all applicable to the history. The first of several shards does all of it.

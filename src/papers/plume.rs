@@ -69,7 +69,7 @@ pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &C
     let published = if how.one_commit_order { Axiom::Causal } else { own };
     let commit = build_cm(&view, published, &mut co, control)?;
     let mut cm = Order::new(&commit, index, how.means, control)?;
-    let tally = check_cm_tap(&view, level, own, &mut co, &mut cm, control)?;
+    let tally = check_cm_tap(&view, level, own, (&mut co, &mut cm), control)?;
     counts.extend(PATTERNS.into_iter().zip(tally.counts).filter(|(_, count)| *count > 0));
     let violated = tally.any || !counts.is_empty();
     let order = match violated {
@@ -117,35 +117,45 @@ fn check_cm_tap(
     view: &View<'_>,
     level: Level,
     axiom: Axiom,
-    co: &mut Order<'_>,
-    cm: &mut Order<'_>,
+    (co, cm): (&mut Order<'_>, &mut Order<'_>),
     control: &Control,
 ) -> Result<Tally, Stop> {
     let mut tally = Tally { counts: [0; 6], any: false };
+    wrong_triples(view, axiom, (co, cm), control, |triple, is_causal| {
+        tally.any = true;
+        if let Some(trigger) = trigger(level, &triple.sight) {
+            tally.counts[2 * trigger + usize::from(!is_causal)] += 1;
+        }
+    })?;
+    Ok(tally)
+}
+
+/// Tells `found` every triple in which t3 sees t2 although t1, which it reads from, is older: in causal order, or else in
+/// commit order.
+pub(super) fn wrong_triples(
+    view: &View<'_>,
+    axiom: Axiom,
+    (co, cm): (&mut Order<'_>, &mut Order<'_>),
+    control: &Control,
+    mut found: impl FnMut(&Triple, bool),
+) -> Result<(), Stop> {
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
         // A transaction may take many searches.
         control.check()?;
         reader.load(view, t3);
-        reader.triples(view, control, |Triple { t1, t2, t3, sight }| {
-            if !axiom.sees(&sight, || co.precedes(t2, t3, Fixed::End)) {
-                return Ok(());
-            }
-            let in_order = if t1 == NONE || co.precedes(t1, t2, Fixed::Start) {
-                0
-            } else if cm.precedes(t1, t2, Fixed::Start) {
-                1
-            } else {
-                return Ok(());
-            };
-            tally.any = true;
-            if let Some(trigger) = trigger(level, &sight) {
-                tally.counts[2 * trigger + in_order] += 1;
+        reader.triples(view, control, |triple| {
+            let Triple { t1, t2, t3, .. } = triple;
+            if axiom.sees(&triple.sight, || co.precedes(t2, t3, Fixed::End)) {
+                let is_causal = t1 == NONE || co.precedes(t1, t2, Fixed::Start);
+                if is_causal || cm.precedes(t1, t2, Fixed::Start) {
+                    found(&triple, is_causal);
+                }
             }
             Ok(())
         })?;
     }
-    Ok(tally)
+    Ok(())
 }
 
 /// The most specific way in which t3 sees t2, among those that the level knows; `None` if reading the same key from t2

@@ -2,6 +2,7 @@
 
 use super::appends::write_that_was_read;
 use super::{Edge, Reason, Relation};
+use crate::graph::Rows;
 use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
 use std::sync::OnceLock;
 
@@ -113,21 +114,18 @@ pub struct Listed {
 /// Places in the `read_*` arrays, grouped by the version that they return.
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
-    of_slot_begin: Vec<u32>,
-    of_slot: Vec<u32>,
-    of_initial_begin: Vec<u32>,
-    of_initial: Vec<u32>,
+    of_slot: Rows<u32>,
+    of_initial: Rows<u32>,
 }
 
 impl Readers {
     /// O(reads + slots + keys).
     fn new(index: &Index) -> Readers {
-        let external = |&slot: &u32| (slot != INITIAL_SLOT).then_some(slot);
-        let initial = |(&key, &slot): (&u32, &u32)| (slot == INITIAL_SLOT).then_some(key);
-        let (of_slot_begin, of_slot) = grouped(index.read_slot.iter().map(external), index.slot_node.len());
-        let by_key = index.read_key.iter().zip(&index.read_slot).map(initial);
-        let (of_initial_begin, of_initial) = grouped(by_key, index.n_keys());
-        Readers { of_slot_begin, of_slot, of_initial_begin, of_initial }
+        let reads = || index.read_key.iter().zip(&index.read_slot).zip(0u32..);
+        let is_initial = |slot: u32| slot == INITIAL_SLOT;
+        let external = reads().filter(|((_, slot), _)| !is_initial(**slot)).map(|((_, &slot), read)| (slot, read));
+        let initial = reads().filter(|((_, slot), _)| is_initial(**slot)).map(|((&key, _), read)| (key, read));
+        Readers { of_slot: Rows::new(index.slot_node.len(), external), of_initial: Rows::new(index.n_keys(), initial) }
     }
 }
 
@@ -197,18 +195,14 @@ impl Index {
     /// O(reads + slots + keys), all others O(1).
     #[inline]
     pub fn readers_of(&self, slot: Slot) -> &[u32] {
-        let readers = self.readers();
-        let begin = &readers.of_slot_begin;
-        &readers.of_slot[begin[slot as usize] as usize..begin[slot as usize + 1] as usize]
+        self.readers().of_slot.of(slot)
     }
 
     /// The reads that return the initial version of a key, as places in the `read_*` arrays, ascending. As fast as
     /// [`readers_of`](Self::readers_of).
     #[inline]
     pub fn readers_of_initial(&self, key: u32) -> &[u32] {
-        let readers = self.readers();
-        let begin = &readers.of_initial_begin;
-        &readers.of_initial[begin[key as usize] as usize..begin[key as usize + 1] as usize]
+        self.readers().of_initial.of(key)
     }
 
     /// The node that wrote the version a read returns, or [`NONE`] for ⊥.
@@ -279,23 +273,4 @@ impl Index {
         let at = self.write_key[writes.clone()].binary_search(&key).ok()?;
         Some(self.write_slot[writes.start + at])
     }
-}
-
-/// Stable counting sort of places into `n` groups; places without a group are left out.
-fn grouped(groups: impl Iterator<Item = Option<u32>> + Clone, n: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut begin = vec![0u32; n + 1];
-    groups.clone().flatten().for_each(|group| begin[group as usize + 1] += 1);
-    for group in 0..n {
-        begin[group + 1] += begin[group];
-    }
-    let mut next = begin.clone();
-    let mut places = vec![0u32; begin[n] as usize];
-    for (place, group) in groups.enumerate() {
-        if let Some(group) = group {
-            let to = &mut next[group as usize];
-            places[*to as usize] = place as u32;
-            *to += 1;
-        }
-    }
-    (begin, places)
 }

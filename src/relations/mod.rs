@@ -208,11 +208,6 @@ pub enum Reason {
     SessionOrder,
     /// `to_operation` returned the value that `from_operation` wrote, or the initial value when `from` is ⊥.
     Reads,
-    /// The edge sums up a path.
-    Path {
-        /// The path from `from` to `to`.
-        through: Vec<EdgeIndex>,
-    },
     /// `reader` reads the key from `to`, and `from`, which also writes the key, is visible to `reader`: so `from` is
     /// older than `to`.
     Visible {
@@ -261,7 +256,6 @@ impl Reason {
     pub fn premises(&self) -> &[EdgeIndex] {
         match self {
             Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => &[],
-            Reason::Path { through } => through,
             Reason::Visible { seen, .. } => seen,
             Reason::Overwrites { order, .. } | Reason::Conflict { order } => order,
             Reason::ReadModifyWrite { read } => std::slice::from_ref(read),

@@ -332,7 +332,6 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
     match reason {
         Reason::SessionOrder => ReasonEntry::SessionOrder,
         Reason::Reads => ReasonEntry::Reads,
-        Reason::Path { through } => ReasonEntry::Path { through: through.clone() },
         Reason::Visible { axiom, reader, read, seen } => ReasonEntry::Visible {
             axiom: match axiom {
                 Axiom::ReadCommitted => AxiomWord::ReadCommitted,

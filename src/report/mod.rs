@@ -23,10 +23,7 @@ pub use json::to_line;
 pub use listing::{ListingEntry, WindowEntry};
 pub use merge::{MergeError, merge};
 pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
-pub use statistics::{
-    ComponentEntry, ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry,
-    VersionOrderEntry,
-};
+pub use statistics::{ComponentEntry, STATISTICS_SCHEMA, StatisticsReport, VersionOrderEntry};
 pub use tally::{Tally, TallyBy, TallyRow, key_of, sessions_of};
 
 pub use crate::history::grouped;

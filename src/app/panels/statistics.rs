@@ -60,8 +60,9 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
     if let Some(exponent) = s.zipf_exponent {
         facts.push(format!("Zipf exponent about {exponent:.2}"));
     }
-    if s.aborted + s.unknown > 0 {
-        facts.push(format!("{} aborted, {} unknown", grouped(s.aborted as u64), grouped(s.unknown as u64)));
+    let (aborted, unknown) = (s.recorded.aborted, s.recorded.unknown);
+    if aborted + unknown > 0 {
+        facts.push(format!("{} aborted, {} unknown", grouped(aborted as u64), grouped(unknown as u64)));
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 18.0;

@@ -50,7 +50,7 @@ impl Run<'_> {
     /// violated. Returns the levels that every choice violates but that are satisfied without these reads.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, index, self.manner.search_limits(), self.control);
+        let chooser = Chooser::new(self.history, resolution, index, self.mode.search_limits(), self.control);
         let tears = self.tears_reads(resolution);
         let mut progress = Progress::default();
         for (&level, (decision, _)) in decisions {
@@ -157,7 +157,7 @@ impl Run<'_> {
     /// A level that respects real time if reads have several possible writers.
     pub(super) fn in_real_time_with_writers(&self, level: Level, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let (effort, patience) = self.manner.search_limits();
+        let (effort, patience) = self.mode.search_limits();
         let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
         let found = match level.is_strong() && level.clock().is_none() {
             true => chooser.ask_engine(level, effort),

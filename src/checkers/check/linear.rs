@@ -2,7 +2,7 @@
 
 use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
-use super::{Prepared, Run, add, check_with, names};
+use super::{Prepared, Request, Run, add, names};
 use crate::checkers::facts::Facts;
 use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness};
 use crate::control::Interrupt;
@@ -76,7 +76,9 @@ impl Run<'_> {
         let counts = self.options.counts || self.options.max_instances > 0;
         let options = Options { levels: vec![level], counts, ..self.options.clone() };
         let resolution = Some(Arc::clone(&prepared.resolution));
-        let mut findings = check_with(self.history, resolution, &options, self.control, self.manner, &|_| {});
+        let Run { history, control, mode, .. } = *self;
+        let request = Request { history, options: &options, control, mode, observe: &|_| {} };
+        let mut findings = request.check(resolution);
         let verdict = findings.levels.pop().map(|result| result.verdict);
         match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
             Verdict::Violated => {

@@ -4,7 +4,7 @@
 //! explains the history. It hardly ever is one, and without the assumption two updates of an explicitly written initial
 //! value would go unnoticed, so the verdict stays; but each verdict that rests on the assumption says so.
 
-use super::{CheckMode, check_with};
+use super::{CheckMode, Request};
 use crate::checkers::ambiguity::Budget;
 use crate::checkers::strong::Effort;
 use crate::checkers::{Findings, Level, LevelResult, Options, Verdict};
@@ -79,9 +79,10 @@ impl Test<'_> {
     fn verdicts(&self, history: &History, levels: Vec<Level>) -> Vec<(Level, Verdict)> {
         let effort = if history.n_operations() <= SMALL { Effort::Any } else { Effort::Little };
         // Only a remark hangs on it: that is worth so much and no more.
-        let manner = CheckMode { effort, patience: Budget::Bounded, tests_set_up: false, ..CheckMode::WHOLE };
+        let mode = CheckMode { effort, patience: Budget::Bounded, tests_set_up: false, ..CheckMode::WHOLE };
         let options = Options { levels, ..self.options.clone() };
-        let findings = check_with(history, None, &options, self.control, manner, &|_| {});
+        let findings =
+            Request { history, options: &options, control: self.control, mode, observe: &|_| {} }.check(None);
         findings.levels.into_iter().map(|result| (result.level, result.verdict)).collect()
     }
 

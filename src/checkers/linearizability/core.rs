@@ -1,8 +1,8 @@
 //! A few operations that no order explains, in a form that holds whatever else happened.
 
 use super::input::{Keyed, Op, Role};
-use super::sessions::{MultiKeySearch, SearchOutcome};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use super::search::{OrderSearch, SearchOutcome};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, Outcome, TransactionId, Value};
 use crate::relations::Resolution;
@@ -152,7 +152,7 @@ impl Asker<'_> {
         let all: Vec<Op> = chosen().chain(freed).collect();
         let is_loose =
             |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
-        let weaving = MultiKeySearch::new(self.history, &all, is_loose, |_| 0, Some(BUDGET));
+        let weaving = OrderSearch::of_sessions(self.history, &all, is_loose, |_| 0, Some(BUDGET));
         Ok(matches!(weaving.run(self.control)?, SearchOutcome::None { .. }))
     }
 
@@ -180,17 +180,6 @@ fn violation(history: &History, mut transactions: Vec<TransactionId>) -> Violati
     let key = keys.next().filter(|first| keys.all(|key| key == *first));
     transactions.sort_by_key(|&t| (history.interval(t).map(|interval| (interval.start, interval.end)), t));
     let operations = transactions.iter().flat_map(|&t| history.operations_of(t)).collect();
-    Violation {
-        id: ViolationId { pattern: Pattern::NoLinearOrder, ordinal: 0 },
-        also: Vec::new(),
-        levels: LevelSet::upward(Level::Linearizability),
-        key,
-        transactions,
-        operations,
-        edges: Vec::new(),
-        proof: Proof::Read,
-        implied: false,
-        group: 0,
-        place: None,
-    }
+    let levels = LevelSet::upward(Level::Linearizability);
+    Violation { key, transactions, operations, ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Read) }
 }

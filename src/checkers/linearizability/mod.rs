@@ -12,7 +12,7 @@
 //! order that happens to keep session order is an answer, and otherwise [`Linear::Open`] says that the engine of strict
 //! serializability is needed. So on these histories linearizability is strict serializability plus failed comparisons,
 //! which count at no other level, and it implies all others. If only these contradict an order that is strictly serial,
-//! keys that sessions connect are searched together ([`decide_across`], [`sessions`]).
+//! keys that sessions connect are searched together ([`decide_across`]).
 
 mod blocks;
 mod comparisons;
@@ -20,7 +20,6 @@ mod core;
 mod input;
 mod merge;
 mod search;
-mod sessions;
 mod shape;
 mod ties;
 
@@ -35,7 +34,7 @@ use crate::relations::Resolution;
 use blocks::Arranged;
 use input::{Keyed, Op, Role};
 use rayon::prelude::*;
-use search::{Search, Searched};
+use search::{OrderSearch, SearchOutcome};
 
 /// The answer for a history of lightweight transactions with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +105,7 @@ fn of_key(
     is_ambiguous: bool,
     control: &Control,
 ) -> Result<OfKey, Interrupt> {
-    let mut rank = vec![0; if is_ambiguous { ops.len() } else { 0 }];
+    let mut rank = vec![0; ops.len()];
     if !is_ambiguous {
         let order = match blocks::arrange(ops) {
             Arranged::Order(order) => order,
@@ -122,13 +121,16 @@ fn of_key(
         if let Some(order) = comparisons::insert(history, key, ops, &order) {
             return Ok(OfKey::Order(order));
         }
-        rank = vec![u32::MAX; ops.len()];
+        rank.fill(u32::MAX);
         order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
     }
     control.check()?;
-    Ok(match Search::new(history, key, ops, rank).run(control)? {
-        Searched::Order(order) => OfKey::Order(order),
-        Searched::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]),
+    Ok(match OrderSearch::of_key(history, ops, |place| rank[place]).run(control)? {
+        SearchOutcome::Order(order) => OfKey::Order(order),
+        SearchOutcome::None { stuck } => {
+            OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)])
+        }
+        SearchOutcome::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
     })
 }
 

@@ -1,23 +1,29 @@
-//! The order of one key by search, if failed comparisons or repeated values leave a choice.
+//! The order of operations by search, if failed comparisons or repeated values leave a choice on a key, or overlapping
+//! transactions of a session connect several keys.
 //!
-//! Operations are appended one after the other, as in Wing & Gong 1993 with Lowe's memory of failed states. An
-//! operation may come next if no other one that must still come had ended when it began. Operations that only observe
-//! the key are taken as soon as they may come and fit: that excludes nothing, since they change nothing. So there is a
-//! choice only among writes, and a write is not a candidate if it replaces a value that a later read must still observe
-//! and that no later write can restore. If each value is written once, that leaves only a choice between blocks. Every
-//! failed state is remembered exactly, so memory grows with the work, until the user's memory limit ends the search.
+//! Operations are appended one after the other, as in Wing & Gong 1993 with Lowe's memory of failed states. They are in
+//! queues: an operation may come next if it is first in its queue, or preceded only by some of unknown outcome that then
+//! never took effect, and if no other one that must still come had ended when it began. A queue is a session. On a key
+//! alone sessions do not count, and a queue is a chain of operations of which each ended before the next began, which
+//! real time orders anyway: there are as many chains as operations that ran at once.
+//!
+//! Operations that only observe are taken as soon as they may come and fit, unless that excludes another operation: they
+//! change nothing. So there is a choice only among writes, and a write is not a candidate if it replaces a value that a
+//! later read must still observe and that no later write can restore. Every failed state is remembered exactly, so
+//! memory grows with the work, until the user's memory limit ends the search.
 
 mod steps;
 
 use super::input::{Op, Role};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId};
+use crate::history::History;
 use rustc_hash::FxHashSet;
-use steps::{Class, Classes, NOTHING, Step, Tally, UNWRITTEN};
+use std::cmp::Reverse;
+use steps::{Class, Numbers, Step, Tally, UNWRITTEN, chains, first_ends};
 
 /// How a search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Searched {
+pub(super) enum SearchOutcome {
     /// Places of all operations that must come, and of those optional ones that did, in an order that explains them.
     Order(Vec<u32>),
     /// There is none. In the longest attempt, the most urgent of the remaining operations:
@@ -25,126 +31,126 @@ pub(super) enum Searched {
         /// Its place.
         stuck: u32,
     },
+    /// The budget was used up.
+    TooMuch,
 }
 
 /// Work between two checks of the control: some tenths of a millisecond.
 const WORK_PER_CHECK: u64 = 1 << 14;
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Move {
+    /// The step at this place of a queue; those before it never come.
+    Queued(u32, u32),
+    /// A step that is in no queue.
+    Free(u32),
+}
+
+/// What a move changed.
+struct Done {
+    moved: Move,
+    /// The previous start of its queue.
+    begin: u32,
+    /// The value of its key.
+    there: Class,
+}
+
 /// A point of choice.
 struct Frame {
     /// Length of the order.
     len: usize,
-    current: Class,
-    latest_start: i64,
-    /// Writes to try, the best one last.
-    choices: Vec<u32>,
+    /// Moves to try, the best one last.
+    choices: Vec<Move>,
 }
 
-pub(super) struct Search {
+/// A search for an order of operations that respects real time and queues.
+pub(super) struct OrderSearch {
     steps: Vec<Step>,
     classes: Vec<Tally>,
-    /// Classes that the initial version reads like.
-    initial_classes: Vec<Class>,
-    /// Those that must come, by their end.
-    by_end: Vec<u32>,
-    /// Failed comparisons that must come, by their beginning.
-    comparisons: Vec<u32>,
-    /// Writes that read nothing, by their beginning.
-    writes: Vec<u32>,
-    /// By operation: its place in [`by_end`](Self::by_end).
-    place_by_end: Vec<u32>,
-    /// By operation: its place among the comparisons, the writes, or the readers or swaps of its value.
-    place_in_list: Vec<u32>,
-    /// By operation: its place in an order that is good except for the comparisons; small numbers are tried first.
-    rank: Vec<u32>,
-    /// Work done.
+    /// By key: the classes that the initial version reads like.
+    initial: Vec<Vec<Class>>,
+    /// Steps in an order that they must keep.
+    queues: Vec<Vec<u32>>,
+    /// By queue and place in it: the earliest end of those that must come from there on.
+    first_ends: Vec<Vec<i64>>,
+    /// Steps in no queue that may come or not.
+    free: Vec<u32>,
+    budget: Option<u64>,
     spent: u64,
 
-    done: Vec<bool>,
-    order: Vec<u32>,
-    /// The optional ones in the order.
-    optional_done: Vec<u32>,
-    current: Class,
-    latest_start: i64,
-    first_open: usize,
-    first_comparison: usize,
-    first_write: usize,
-    n_required_done: usize,
+    /// By queue: its start.
+    next: Vec<u32>,
+    is_free_done: Vec<bool>,
+    /// By key.
+    current: Vec<Class>,
+    order: Vec<Done>,
+    n_left: usize,
     failed: FxHashSet<Box<[u32]>>,
     longest: (usize, u32),
 }
 
-impl Search {
-    /// For operations of one key; idle ones are left out. `rank` says which writes are tried first.
-    pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>) -> Search {
-        let mut classes = Classes::new(history, key);
-        let steps: Vec<Step> = ops.iter().map(|op| classes.step(op)).collect();
-        let (mut tallies, n) = (classes.tallies, steps.len());
-        let mut comparisons = Vec::new();
-        let mut writes = Vec::new();
-        let mut by_end = Vec::new();
-        for (place, step) in (0..n as u32).zip(&steps) {
-            if ops[place as usize].role == Role::Idle {
-                continue;
-            }
-            if !step.optional {
-                by_end.push(place);
-            }
-            if step.differs != NOTHING {
-                comparisons.push(place);
-                tallies[step.differs as usize].differs += 1;
-            }
-            if step.reads != NOTHING {
-                let tally = &mut tallies[step.reads as usize];
-                tally.wanted += usize::from(!step.optional);
-                let list = if step.writes == NOTHING { &mut tally.readers } else { &mut tally.swaps };
-                list.push(place);
-            } else if step.writes != NOTHING {
-                writes.push(place);
-            }
-            if step.writes != NOTHING {
-                tallies[step.writes as usize].supply += 1;
-            }
+impl OrderSearch {
+    /// Of operations of any keys in the queues of their sessions, each with the rank that says which writes are tried
+    /// first. Loose ones are in no queue: optional writes that heed no session, and no end.
+    pub(super) fn of_sessions(
+        history: &History,
+        ops: &[Op],
+        is_loose: impl Fn(usize) -> bool,
+        rank: impl Fn(usize) -> u32,
+        budget: Option<u64>,
+    ) -> OrderSearch {
+        let (free, mut queued): (Vec<u32>, Vec<u32>) = (0..ops.len() as u32).partition(|&p| is_loose(p as usize));
+        queued.sort_by_key(|&place| ops[place as usize].transaction);
+        let session = |place: &u32| history.session_of(ops[*place as usize].transaction);
+        let queues = queued.chunk_by(|a, b| session(a) == session(b)).map(<[u32]>::to_vec).collect();
+        OrderSearch::new(history, ops, queues, free, rank, budget)
+    }
+
+    /// Of operations of one key, regardless of sessions, each with the rank that says which writes are tried first. Idle
+    /// ones are left out.
+    pub(super) fn of_key(history: &History, ops: &[Op], rank: impl Fn(usize) -> u32) -> OrderSearch {
+        let counts = |place: &u32| ops[*place as usize].role != Role::Idle;
+        let (free, queued) = (0..ops.len() as u32).filter(counts).partition(|&place| ops[place as usize].optional);
+        OrderSearch::new(history, ops, chains(ops, queued), free, rank, None)
+    }
+
+    fn new(
+        history: &History,
+        ops: &[Op],
+        queues: Vec<Vec<u32>>,
+        mut free: Vec<u32>,
+        rank: impl Fn(usize) -> u32,
+        budget: Option<u64>,
+    ) -> OrderSearch {
+        let mut numbers = Numbers::new(history);
+        let steps: Vec<Step> = ops.iter().enumerate().map(|(place, op)| numbers.step(op, rank(place))).collect();
+        let initial = numbers.initial();
+        let mut tallies = numbers.tallies;
+        let mut n_left = 0;
+        for place in queues.iter().flatten().chain(&free) {
+            let step = &steps[*place as usize];
+            n_left += usize::from(!step.optional);
+            step.count(&mut tallies, true);
         }
-        let start = |place: &u32| steps[*place as usize].start;
-        by_end.sort_by_key(|place| steps[*place as usize].end);
-        comparisons.sort_by_key(start);
-        writes.sort_by_key(start);
-        let (mut place_by_end, mut place_in_list) = (vec![0; n], vec![0; n]);
-        let number = |list: &[u32], places: &mut [u32]| {
-            list.iter().zip(0..).for_each(|(&place, number)| places[place as usize] = number);
-        };
-        for tally in &mut tallies {
-            tally.readers.sort_by_key(start);
-            tally.swaps.sort_by_key(start);
-            number(&tally.readers, &mut place_in_list);
-            number(&tally.swaps, &mut place_in_list);
-        }
-        number(&by_end, &mut place_by_end);
-        number(&comparisons, &mut place_in_list);
-        number(&writes, &mut place_in_list);
-        let initial_classes = (0..).zip(&tallies).filter(|(_, tally)| tally.initial).map(|(class, _)| class).collect();
-        Search {
-            steps,
+        free.sort_by_key(|&place| (steps[place as usize].start, place));
+        let first_ends = queues.iter().map(|queue| first_ends(&steps, queue)).collect();
+        OrderSearch {
             classes: tallies,
-            initial_classes,
-            by_end,
-            comparisons,
-            writes,
-            place_by_end,
-            place_in_list,
-            rank,
+            first_ends,
+            budget,
             spent: 0,
-            done: vec![false; n],
-            order: Vec::with_capacity(n),
-            optional_done: Vec::new(),
-            current: UNWRITTEN,
-            latest_start: i64::MIN,
-            first_open: 0,
-            first_comparison: 0,
-            first_write: 0,
-            n_required_done: 0,
+            next: vec![0; queues.len()],
+            is_free_done: vec![false; free.len()],
+            current: vec![UNWRITTEN; initial.len()],
+            initial,
+            order: Vec::with_capacity(steps.len()),
+            n_left,
             failed: FxHashSet::default(),
             longest: (0, 0),
+            steps,
+            queues,
+            free,
         }
     }
 
@@ -152,14 +158,17 @@ impl Search {
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
-    pub(super) fn run(mut self, control: &Control) -> Result<Searched, Interrupt> {
+    pub(super) fn run(mut self, control: &Control) -> Result<SearchOutcome, Interrupt> {
         self.settle();
         let mut next_check = WORK_PER_CHECK;
         let mut frames: Vec<Frame> = Vec::new();
         let mut is_new = true;
         loop {
-            if self.n_required_done == self.by_end.len() {
-                return Ok(Searched::Order(self.order));
+            if self.n_left == 0 {
+                return Ok(SearchOutcome::Order(self.order.iter().map(|done| self.place_of(done.moved)).collect()));
+            }
+            if self.budget.is_some_and(|budget| self.spent >= budget) {
+                return Ok(SearchOutcome::TooMuch);
             }
             if self.spent >= next_check {
                 control.check()?;
@@ -167,258 +176,198 @@ impl Search {
             }
             if is_new {
                 let choices = if self.is_known_to_fail() { Vec::new() } else { self.choices() };
-                frames.push(self.frame(choices));
+                frames.push(Frame { len: self.order.len(), choices });
             }
-            let Some(frame) = frames.last_mut() else { return Ok(Searched::None { stuck: self.longest.1 }) };
-            match frame.choices.pop() {
-                Some(write) => {
-                    let (len, current, latest_start) = (frame.len, frame.current, frame.latest_start);
-                    self.back_to(len, current, latest_start);
-                    self.put(write);
+            let Some(frame) = frames.last_mut() else { return Ok(SearchOutcome::None { stuck: self.longest.1 }) };
+            let (len, choice) = (frame.len, frame.choices.pop());
+            self.back_to(len);
+            is_new = choice.is_some();
+            match choice {
+                Some(choice) => {
+                    self.make(choice);
                     self.settle();
-                    is_new = true;
                 }
                 None => {
-                    let (len, current, latest_start) = (frame.len, frame.current, frame.latest_start);
-                    self.back_to(len, current, latest_start);
-                    self.remember_failure();
+                    let state = self.state();
+                    self.failed.insert(state);
                     frames.pop();
-                    is_new = false;
                 }
             }
         }
     }
 
-    fn frame(&self, choices: Vec<u32>) -> Frame {
-        Frame { len: self.order.len(), current: self.current, latest_start: self.latest_start, choices }
+    fn place_of(&self, moved: Move) -> u32 {
+        match moved {
+            Move::Queued(queue, at) => self.queues[queue as usize][at as usize],
+            Move::Free(nth) => self.free[nth as usize],
+        }
     }
 
-    fn spend(&mut self, work: usize) {
-        self.spent += work as u64 + 1;
+    fn step(&self, moved: Move) -> &Step {
+        &self.steps[self.place_of(moved) as usize]
     }
 
     /// The earliest end of the operations that must still come.
-    fn first_end(&mut self) -> i64 {
-        while self.by_end.get(self.first_open).is_some_and(|&place| self.done[place as usize]) {
-            self.first_open += 1;
-        }
-        self.by_end.get(self.first_open).map_or(i64::MAX, |&place| self.steps[place as usize].end)
+    fn first_end(&self) -> i64 {
+        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
+        ends.min().unwrap_or(i64::MAX)
     }
 
-    /// Whether the current value reads as `class`.
-    fn is(&self, class: Class) -> bool {
-        match self.current {
+    /// Whether the current value of a key reads as one.
+    fn is(&self, key: u32, class: Class) -> bool {
+        match self.current[key as usize] {
             UNWRITTEN => self.classes[class as usize].initial,
             current => current == class,
         }
     }
 
-    /// The classes that the current value reads as.
-    fn current_classes(&self) -> &[Class] {
-        match self.current {
-            UNWRITTEN => &self.initial_classes,
-            _ => std::slice::from_ref(&self.current),
+    /// The classes that the current value of a key reads as.
+    fn current_classes(&self, key: u32) -> &[Class] {
+        match &self.current[key as usize] {
+            &UNWRITTEN => &self.initial[key as usize],
+            current => std::slice::from_ref(current),
         }
     }
 
-    /// Takes everything that may come next and only observes.
+    fn fits(&self, step: &Step) -> bool {
+        step.reads.is_none_or(|class| self.is(step.key, class))
+            && !step.differs.is_some_and(|class| self.is(step.key, class))
+    }
+
+    /// Takes everything that may come next, only observes, and excludes nothing.
     fn settle(&mut self) {
         loop {
             let before = self.order.len();
-            let first_end = self.first_end();
-            self.take_comparisons(first_end);
-            for nth in 0..self.current_classes().len() {
-                let class = self.current_classes()[nth];
-                self.take_readers(class, first_end);
+            let mut first_end = self.first_end();
+            for queue in 0..self.queues.len() {
+                while let Some(&place) = self.queues[queue].get(self.next[queue] as usize) {
+                    let step = &self.steps[place as usize];
+                    if step.optional || step.writes.is_some() || step.start > first_end || !self.fits(step) {
+                        break;
+                    }
+                    let was_first = step.end == first_end;
+                    self.make(Move::Queued(queue as u32, self.next[queue]));
+                    if was_first {
+                        first_end = self.first_end();
+                    }
+                }
             }
+            self.spent += self.queues.len() as u64;
             if self.order.len() == before {
                 return;
             }
         }
     }
 
-    fn take_comparisons(&mut self, first_end: i64) {
-        while self.comparisons.get(self.first_comparison).is_some_and(|&place| self.done[place as usize]) {
-            self.first_comparison += 1;
-        }
-        let mut at = self.first_comparison;
-        while let Some(&place) =
-            self.comparisons.get(at).filter(|&&place| self.steps[place as usize].start <= first_end)
-        {
-            if !self.done[place as usize] && !self.is(self.steps[place as usize].differs) {
-                self.put(place);
-            }
-            at += 1;
-        }
-        self.spend(at - self.first_comparison);
-    }
-
-    fn take_readers(&mut self, class: Class, first_end: i64) {
-        loop {
-            let tally = &self.classes[class as usize];
-            let Some(&place) = tally.readers.get(tally.next_reader) else { return };
-            if self.steps[place as usize].start > first_end {
-                return;
-            }
-            self.classes[class as usize].next_reader += 1;
-            if !self.done[place as usize] {
-                self.put(place);
-            }
-        }
-    }
-
     /// Appends an operation.
-    fn put(&mut self, place: u32) {
-        let step = self.steps[place as usize];
-        self.spend(0);
-        self.done[place as usize] = true;
-        self.order.push(place);
-        match step.optional {
-            true => self.optional_done.push(place),
-            false => self.n_required_done += 1,
+    fn make(&mut self, moved: Move) {
+        self.spent += 1;
+        let step = *self.step(moved);
+        let mut begin = 0;
+        match moved {
+            Move::Queued(queue, at) => {
+                let next = &mut self.next[queue as usize];
+                begin = std::mem::replace(next, at + 1);
+                for &left_out in &self.queues[queue as usize][begin as usize..at as usize] {
+                    self.steps[left_out as usize].count(&mut self.classes, false);
+                }
+            }
+            Move::Free(nth) => self.is_free_done[nth as usize] = true,
         }
-        self.latest_start = self.latest_start.max(step.start);
-        if step.reads != NOTHING {
-            self.classes[step.reads as usize].wanted -= usize::from(!step.optional);
-        }
-        if step.writes != NOTHING {
-            self.classes[step.writes as usize].supply -= 1;
-            self.current = step.writes;
-        }
+        step.count(&mut self.classes, false);
+        self.n_left -= usize::from(!step.optional);
+        let there = self.current[step.key as usize];
+        self.current[step.key as usize] = step.writes.unwrap_or(there);
+        self.order.push(Done { moved, begin, there });
     }
 
     /// Removes operations again.
-    fn back_to(&mut self, len: usize, current: Class, latest_start: i64) {
+    fn back_to(&mut self, len: usize) {
         while self.order.len() > len {
-            let Some(place) = self.order.pop() else { break };
-            let step = self.steps[place as usize];
-            self.done[place as usize] = false;
-            if step.optional {
-                self.optional_done.pop();
-            } else {
-                self.n_required_done -= 1;
-                self.first_open = self.first_open.min(self.place_by_end[place as usize] as usize);
-            }
-            let in_list = self.place_in_list[place as usize] as usize;
-            match (step.reads, step.writes) {
-                (NOTHING, NOTHING) => self.first_comparison = self.first_comparison.min(in_list),
-                (NOTHING, _) => self.first_write = self.first_write.min(in_list),
-                _ => {}
-            }
-            if step.reads != NOTHING {
-                let tally = &mut self.classes[step.reads as usize];
-                tally.wanted += usize::from(!step.optional);
-                match step.writes {
-                    NOTHING => tally.next_reader = tally.next_reader.min(in_list),
-                    _ => tally.next_swap = tally.next_swap.min(in_list),
+            let Some(Done { moved, begin, there }) = self.order.pop() else { break };
+            let step = *self.step(moved);
+            self.current[step.key as usize] = there;
+            self.n_left += usize::from(!step.optional);
+            step.count(&mut self.classes, true);
+            match moved {
+                Move::Queued(queue, at) => {
+                    for &left_out in &self.queues[queue as usize][begin as usize..at as usize] {
+                        self.steps[left_out as usize].count(&mut self.classes, true);
+                    }
+                    self.next[queue as usize] = begin;
                 }
-            }
-            if step.writes != NOTHING {
-                self.classes[step.writes as usize].supply += 1;
+                Move::Free(nth) => self.is_free_done[nth as usize] = false,
             }
         }
-        self.current = current;
-        self.latest_start = latest_start;
     }
 
-    /// The writes that may come next, the best one last.
-    fn choices(&mut self) -> Vec<u32> {
+    /// The operation that must still come and ends first.
+    fn most_urgent(&self, first_end: i64) -> u32 {
+        let is_first = |place: &u32| {
+            let step = &self.steps[*place as usize];
+            !step.optional && step.end == first_end
+        };
+        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
+        let queue = ends.into_iter().position(|end| end == first_end).unwrap_or_default();
+        let left = self.next.get(queue).map_or(&[][..], |&next| &self.queues[queue][next as usize..]);
+        left.iter().copied().find(is_first).unwrap_or_default()
+    }
+
+    /// What may come next, the best one last.
+    fn choices(&mut self) -> Vec<Move> {
         let first_end = self.first_end();
         if self.order.len() >= self.longest.0 {
-            self.longest = (self.order.len(), self.by_end.get(self.first_open).copied().unwrap_or_default());
+            self.longest = (self.order.len(), self.most_urgent(first_end));
         }
-        while self.writes.get(self.first_write).is_some_and(|&place| self.done[place as usize]) {
-            self.first_write += 1;
-        }
-        for nth in 0..self.current_classes().len() {
-            let class = self.current_classes()[nth] as usize;
-            let tally = &mut self.classes[class];
-            while tally.swaps.get(tally.next_swap).is_some_and(|&place| self.done[place as usize]) {
-                tally.next_swap += 1;
-            }
-        }
-        let is_early = |place: &&u32| self.steps[**place as usize].start <= first_end;
-        let blind = self.writes[self.first_write..].iter().take_while(is_early);
-        let swaps = self.current_classes().iter().flat_map(|&class| {
-            let tally = &self.classes[class as usize];
-            tally.swaps[tally.next_swap..].iter().take_while(is_early)
-        });
-        // Operations that may come but have not are blocked by the current value.
-        let is_waiting = |place: &u32| !self.done[*place as usize];
-        let is_blocked = self.comparisons[self.first_comparison..].iter().take_while(is_early).any(is_waiting);
+        let mut choices: Vec<Move> = Vec::new();
         let mut seen = 0;
-        let mut choices: Vec<u32> = Vec::new();
-        for &place in blind.chain(swaps) {
-            seen += 1;
-            if !self.done[place as usize] && self.is_sensible(place, is_blocked) {
-                choices.push(place);
+        for (number, queue) in (0..).zip(&self.queues) {
+            for at in self.next[number as usize]..queue.len() as u32 {
+                seen += 1;
+                let step = &self.steps[queue[at as usize] as usize];
+                // Operations that only observe have come by now, or do not fit, unless they exclude another operation.
+                if step.start <= first_end && self.fits(step) && self.is_sensible(step) {
+                    choices.push(Move::Queued(number, at));
+                }
+                if !step.optional {
+                    break;
+                }
             }
         }
-        self.spend(seen);
-        self.without_equals(&mut choices);
-        choices.sort_by_key(|&place| {
+        let mut alike: FxHashSet<(u32, Option<Class>, Option<Class>)> = FxHashSet::default();
+        for (nth, &place) in (0..).zip(&self.free) {
             let step = &self.steps[place as usize];
-            std::cmp::Reverse((step.optional, self.rank[place as usize], step.end, place))
+            if step.start > first_end {
+                break;
+            }
+            seen += 1;
+            let may_come = !self.is_free_done[nth as usize] && self.fits(step) && self.is_sensible(step);
+            if may_come && alike.insert((step.key, step.reads, step.writes)) {
+                choices.push(Move::Free(nth));
+            }
+        }
+        self.spent += seen;
+        choices.sort_by_key(|&choice| {
+            let step = self.step(choice);
+            Reverse((step.optional, step.rank, step.end, self.place_of(choice)))
         });
         choices
     }
 
-    /// Whether a write may come next without making it impossible that all come.
-    fn is_sensible(&self, place: u32, is_blocked: bool) -> bool {
-        let step = &self.steps[place as usize];
-        let is_useful = || is_blocked || self.is_of_use(step);
-        if step.optional && (step.end < self.latest_start || !is_useful()) {
+    /// Whether an operation may come next without making it impossible that all come.
+    fn is_sensible(&self, step: &Step) -> bool {
+        let Some(written) = step.writes else { return true };
+        let there = self.current_classes(step.key);
+        let tally = |class: &Class| &self.classes[*class as usize];
+        // An optional write is useful only for its readers, or for a comparison that waits for another value.
+        let is_useful = || tally(&written).readers > 0 || there.iter().any(|class| tally(class).differs > 0);
+        if step.optional && !is_useful() {
             return false;
         }
-        self.current_classes().iter().all(|&class| {
-            let tally = &self.classes[class as usize];
-            let taken = usize::from(step.reads == class && !step.optional);
-            tally.wanted == taken || step.writes == class || tally.supply > 0
+        there.iter().all(|class| {
+            let taken = usize::from(step.reads == Some(*class) && !step.optional);
+            tally(class).wanted == taken || written == *class || tally(class).supply > 0
         })
-    }
-
-    /// Whether a read may observe what an optional write makes.
-    fn is_of_use(&self, step: &Step) -> bool {
-        let tally = &self.classes[step.writes as usize];
-        tally.wanted > 0 || tally.swaps[tally.next_swap..].iter().any(|&place| !self.done[place as usize])
-    }
-
-    /// Keeps one of several optional writes that are equivalent.
-    fn without_equals(&self, choices: &mut Vec<u32>) {
-        let mut seen: FxHashSet<(Class, Class)> = FxHashSet::default();
-        choices.retain(|&place| {
-            let step = &self.steps[place as usize];
-            if !step.optional || step.end < i64::MAX {
-                return true;
-            }
-            let tally = &self.classes[step.writes as usize];
-            let matters = self.is_of_use(step) || tally.differs > 0;
-            let written = if matters { step.writes } else { NOTHING };
-            seen.insert((step.reads, written))
-        });
-    }
-
-    /// A unique encoding of the state: the current value, and which operations have come.
-    fn state(&mut self) -> Box<[u32]> {
-        self.first_end();
-        let mut state = vec![self.current, self.first_open as u32];
-        let mut left = self.n_required_done - self.first_open;
-        let mut at = self.first_open;
-        while left > 0 {
-            if self.done[self.by_end[at] as usize] {
-                state.push(at as u32);
-                left -= 1;
-            }
-            at += 1;
-        }
-        if !self.optional_done.is_empty() {
-            state.push(u32::MAX);
-            let from = state.len();
-            state.extend(&self.optional_done);
-            state[from..].sort_unstable();
-        }
-        self.spend(at - self.first_open + self.optional_done.len());
-        state.into_boxed_slice()
     }
 
     fn is_known_to_fail(&mut self) -> bool {
@@ -428,8 +377,11 @@ impl Search {
         }
     }
 
-    fn remember_failure(&mut self) {
-        let state = self.state();
-        self.failed.insert(state);
+    /// A unique encoding of the state: where the queues begin, the values, and the free ones that came.
+    fn state(&mut self) -> Box<[u32]> {
+        let free = (0..).zip(&self.is_free_done).filter(|(_, is_done)| **is_done).map(|(nth, _)| nth);
+        let state: Box<[u32]> = self.next.iter().chain(&self.current).copied().chain(free).collect();
+        self.spent += state.len() as u64 / 8;
+        state
     }
 }

@@ -1,11 +1,10 @@
-//! Blocks against the searches, which share nothing but the operations.
+//! Blocks against the search, which share nothing but the operations.
 
 use super::blocks::{self, Arranged};
 use super::input::Keyed;
-use super::search::{Search, Searched};
-use super::sessions::{MultiKeySearch, SearchOutcome};
+use super::search::{OrderSearch, SearchOutcome};
 use crate::control::Control;
-use crate::history::{Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, Value};
+use crate::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use crate::relations::resolve;
 
 /// One key, a few dozen operations of a store that is sometimes observed late.
@@ -47,15 +46,15 @@ fn blocks_and_search_agree() {
         let resolution = resolve(&history, &control).expect("not stopped");
         let keyed = Keyed::new(&history, &resolution);
         let ops = keyed.of(0);
-        let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()]);
-        let weaving = MultiKeySearch::new(&history, ops, |_| false, |_| 0, None);
+        let search = OrderSearch::of_key(&history, ops, |_| 0);
+        let weaving = OrderSearch::of_sessions(&history, ops, |_| false, |_| 0, None);
         let woven = matches!(weaving.run(&control).expect("not stopped"), SearchOutcome::Order(_));
         let is_ordered = match (blocks::arrange(ops), search.run(&control).expect("not stopped")) {
-            (Arranged::Order(order), Searched::Order(other)) => {
+            (Arranged::Order(order), SearchOutcome::Order(other)) => {
                 assert_eq!(order.len(), other.len());
                 true
             }
-            (Arranged::Clashes(clashes), Searched::None { .. }) => {
+            (Arranged::Clashes(clashes), SearchOutcome::None { .. }) => {
                 assert!(clashes.iter().all(|clash| clash.ops.len() > 1));
                 false
             }

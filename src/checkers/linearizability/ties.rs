@@ -2,7 +2,7 @@
 
 use super::input::{Keyed, Op};
 use super::merge::merge_groups;
-use super::sessions::{MultiKeySearch, SearchOutcome};
+use super::search::{OrderSearch, SearchOutcome};
 use super::{Conflict, Linear};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
@@ -34,7 +34,7 @@ pub(in crate::checkers) fn decide_across(
         .map(|group| {
             let ops: Vec<Op> = group.iter().map(|&place| keyed.all()[place as usize]).collect();
             let rank = |place: usize| rank[ops[place].transaction.index()];
-            let woven = MultiKeySearch::new(history, &ops, |_| false, rank, None).run(control)?;
+            let woven = OrderSearch::of_sessions(history, &ops, |_| false, rank, None).run(control)?;
             Ok((group, woven))
         })
         .collect::<Result<_, Interrupt>>()?;

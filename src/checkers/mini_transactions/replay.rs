@@ -4,8 +4,8 @@ use super::Answer;
 use super::versions::{VersionId, Versions};
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::graph::BitSet;
 use crate::relations::{Index, NONE, Node, TimeChain};
+use fixedbitset::FixedBitSet;
 
 /// What the next event of a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(super) struct Replay<'a> {
     pub(super) wait: Vec<Wait>,
     /// By session: another session that waits for the same commit or moments, or [`NONE`].
     also: Vec<u32>,
-    committed: BitSet,
+    committed: FixedBitSet,
     /// By node: the first session that waits for its commit, or [`NONE`].
     waiting: Vec<u32>,
     /// Sessions to be examined.
@@ -94,7 +94,7 @@ impl<'a> Replay<'a> {
             started: vec![false; n_sessions],
             wait: vec![Wait::Nothing; n_sessions],
             also: vec![NONE; n_sessions],
-            committed: BitSet::new(n),
+            committed: FixedBitSet::with_capacity(n),
             waiting: vec![NONE; n],
             ready: (0..n_sessions as u32).rev().collect(),
             events: Vec::with_capacity(if split { 2 * n } else { n }),
@@ -153,7 +153,7 @@ impl<'a> Replay<'a> {
             }
             for read in index.reads_of(t) {
                 let writer = index.writer_of_read(read);
-                if writer != NONE && !self.committed.contains(writer) {
+                if writer != NONE && !self.committed.contains(writer as usize) {
                     return Wait::Commit(writer);
                 }
             }
@@ -204,7 +204,7 @@ impl<'a> Replay<'a> {
         self.events.push((t, true));
         self.head[session as usize] += 1;
         self.started[session as usize] = false;
-        self.committed.insert(t);
+        self.committed.insert(t as usize);
         let waiting = std::mem::replace(&mut self.waiting[t as usize], NONE);
         self.wake(waiting);
         if self.clock.is_some() {

@@ -2,7 +2,7 @@
 
 use super::merge::merged;
 use super::needs::is_impossible_source;
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, Reason, Relation, Resolution, Source, last_write};
 
@@ -77,17 +77,6 @@ fn violation(
     edges: Vec<Edge>,
     proof: Proof,
 ) -> Violation {
-    Violation {
-        id: ViolationId { pattern, ordinal: 1 },
-        also: Vec::new(),
-        levels: LevelSet::upward(Level::AdyaReadCommitted),
-        key,
-        transactions,
-        operations,
-        edges,
-        proof,
-        implied: false,
-        group: 1,
-        place: None,
-    }
+    let levels = LevelSet::upward(Level::AdyaReadCommitted);
+    Violation { key, transactions, operations, edges, ..Violation::new(pattern, 1, levels, proof) }
 }

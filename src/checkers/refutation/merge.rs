@@ -179,7 +179,6 @@ fn renumbered(reason: &Reason, place: &[EdgeIndex]) -> Reason {
     let at = |path: &[EdgeIndex]| path.iter().map(|&edge| place[edge]).collect();
     match reason {
         Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => reason.clone(),
-        Reason::Path { through } => Reason::Path { through: at(through) },
         Reason::Visible { axiom, reader, read, seen } => {
             Reason::Visible { axiom: *axiom, reader: *reader, read: *read, seen: at(seen) }
         }

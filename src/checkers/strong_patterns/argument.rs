@@ -1,6 +1,6 @@
 //! Building the edges of one violation.
 
-use crate::checkers::{LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::checkers::{LevelSet, Pattern, Proof, Violation};
 use crate::graph::{Digraph, PathFinder};
 use crate::history::{History, KeyId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Index, NONE, Node, Reason, Relation};
@@ -141,17 +141,5 @@ pub(super) fn violation(
             transactions.push(t);
         }
     }
-    Violation {
-        id: ViolationId { pattern, ordinal: 0 },
-        also,
-        levels,
-        key,
-        transactions,
-        operations: Vec::new(),
-        edges,
-        proof,
-        implied: false,
-        group: 0,
-        place: None,
-    }
+    Violation { also, key, transactions, edges, ..Violation::new(pattern, 0, levels, proof) }
 }

@@ -18,7 +18,7 @@ use super::pairs::Pairs;
 use crate::checkers::place::{Place, Window};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
-use crate::graph::{Components, Digraph, PathFinder, strong_components};
+use crate::graph::{Components, Digraph, PathFinder, Rows, strong_components};
 use crate::history::TransactionId;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use rayon::prelude::*;
@@ -30,39 +30,6 @@ pub(super) struct Half {
     pub(super) edge: u32,
     /// The read of the version seen.
     pub(super) read: u32,
-}
-
-/// Lists of numbers, by row.
-struct Rows<T> {
-    begin: Vec<u32>,
-    items: Vec<T>,
-}
-
-impl<T: Copy + Ord + Default> Rows<T> {
-    /// Sorted within each row; the items are gone through twice, so that nothing but them is held. O(items log).
-    fn new(n_rows: usize, of_rows: impl Iterator<Item = (u32, T)> + Clone) -> Rows<T> {
-        let mut begin = vec![0u32; n_rows + 1];
-        of_rows.clone().for_each(|(row, _)| begin[row as usize + 1] += 1);
-        (0..n_rows).for_each(|row| begin[row + 1] += begin[row]);
-        let mut next = begin.clone();
-        let mut items = vec![T::default(); begin[n_rows] as usize];
-        for (row, item) in of_rows {
-            let place = &mut next[row as usize];
-            items[*place as usize] = item;
-            *place += 1;
-        }
-        (0..n_rows).for_each(|row| items[begin[row] as usize..begin[row + 1] as usize].sort_unstable());
-        Rows { begin, items }
-    }
-
-    /// All items with their rows.
-    fn all(&self) -> impl Iterator<Item = (u32, T)> + Clone + '_ {
-        (0..self.begin.len() as u32 - 1).flat_map(|row| self.of(row).iter().map(move |item| (row, *item)))
-    }
-
-    fn of(&self, row: u32) -> &[T] {
-        &self.items[self.begin[row as usize] as usize..self.begin[row as usize + 1] as usize]
-    }
 }
 
 /// What the readers on cycles observed and missed. O(reads) memory.
@@ -95,9 +62,9 @@ impl<'p, 'a> LongForks<'p, 'a> {
             let counts = slot != INITIAL_SLOT && components.share_cycle(2 * edge.reader, 2 * edge.next + 1);
             counts.then_some((edge.reader, (slot, place)))
         });
-        let missed = Rows::new(index.n_nodes(), missed);
-        let missed_by = Rows::new(index.slot_node.len(), missed.all().map(|(_, missed)| missed));
-        let mut seen: Rows<(u32, u32)> = Rows { begin: vec![0], items: Vec::new() };
+        let missed = Rows::new(index.n_nodes(), missed).sorted();
+        let missed_by = Rows::new(index.slot_node.len(), missed.all().map(|(_, missed)| *missed)).sorted();
+        let mut seen: Rows<(u32, u32)> = Rows::default();
         let mut versions: Vec<(u32, u32)> = Vec::new();
         for reader in 0..index.n_nodes() as Node {
             versions.clear();
@@ -110,10 +77,10 @@ impl<'p, 'a> LongForks<'p, 'a> {
                 let writer = index.slot_node.get(*slot as usize).copied().unwrap_or(reader);
                 writer != reader && components.share_cycle(2 * writer + 1, 2 * reader)
             });
-            seen.items.extend(of_others);
-            seen.begin.push(seen.items.len() as u32);
+            seen.push(of_others.copied());
         }
-        let seen_by = Rows::new(index.slot_node.len(), seen.all().map(|(reader, (slot, _))| (slot, reader)));
+        let seen_by = seen.all().map(|(reader, &(slot, _))| (slot, reader));
+        let seen_by = Rows::new(index.slot_node.len(), seen_by).sorted();
         LongForks { pairs, seen, missed, seen_by, missed_by }
     }
 

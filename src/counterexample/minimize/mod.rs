@@ -45,9 +45,6 @@ use std::time::Duration;
 /// The final check of all levels may take this long even when the time for minimizing is up.
 const VERDICTS: Duration = Duration::from_millis(500);
 
-/// How long [`minimize_quickly`] takes.
-const QUICK: Duration = Duration::from_millis(200);
-
 /// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
 /// possible.
 ///
@@ -55,41 +52,13 @@ const QUICK: Duration = Duration::from_millis(200);
 /// transactions of the violation, and O(m) of the smallest ones, where m is the number of their operations. When
 /// `control` says to stop, the smallest one so far is returned: it is valid, but [`Minimality::Reduced`].
 pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
-    minimize_observed(history, violation, control, &mut |_| {})
+    minimize_at(history, violation, weakest(violation), control)
 }
 
 /// The same for a level that the violation breaks, which need not be the weakest: what is left still violates it.
 pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
-    at_level(history, violation, level, control, &mut |_| {})
-}
-
-/// The same within 200 milliseconds (plus the time of one check): something good to show while [`minimize`] looks for
-/// something better.
-pub fn minimize_quickly(history: &History, violation: &Violation, control: &Control) -> Counterexample {
-    minimize(history, violation, &control.with_time_limit(QUICK))
-}
-
-/// [`minimize`], which passes intermediate results to `observe`: the core, as soon as it has been checked, and what is
-/// left of it when no more transactions can be removed. All are valid counterexamples, each at most as large as the one
-/// before, and the result is at most as large as these.
-pub fn minimize_observed(
-    history: &History,
-    violation: &Violation,
-    control: &Control,
-    observe: &mut dyn FnMut(Counterexample),
-) -> Counterexample {
-    at_level(history, violation, weakest(violation), control, observe)
-}
-
-fn at_level(
-    history: &History,
-    violation: &Violation,
-    level: Level,
-    control: &Control,
-    observe: &mut dyn FnMut(Counterexample),
-) -> Counterexample {
     match Minimizer::new(history, control) {
-        Ok(minimizer) => minimizer.at_level(violation, level, control, observe),
+        Ok(minimizer) => minimizer.at_level(violation, level, control),
         Err(interrupt) => first::uncut(history, violation, level, interrupt),
     }
 }
@@ -97,21 +66,15 @@ fn at_level(
 impl Minimizer<'_> {
     /// [`minimize`] without what it costs once per history.
     pub fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
-        self.at_level(violation, weakest(violation), control, &mut |_| {})
+        self.at_level(violation, weakest(violation), control)
     }
 
-    fn at_level(
-        &self,
-        violation: &Violation,
-        level: Level,
-        control: &Control,
-        observe: &mut dyn FnMut(Counterexample),
-    ) -> Counterexample {
+    fn at_level(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
         let cutter = Cutter::new(self, violation, level, control);
-        let Some(cause) = cutter.cause() else { return cutter.minimize(observe) };
+        let Some(cause) = cutter.cause() else { return cutter.minimize() };
         let level = cause.levels.weakest().filter(|_| violation.levels.weakest() == Some(level)).unwrap_or(level);
-        let as_cause = |example: Counterexample| Counterexample { shows: example.shows.of_cause(), ..example };
-        as_cause(self.at_level(&cause, level, control, &mut |example| observe(as_cause(example))))
+        let example = self.at_level(&cause, level, control);
+        Counterexample { shows: example.shows.of_cause(), ..example }
     }
 }
 
@@ -141,7 +104,7 @@ impl Round {
 }
 
 impl Cutter<'_> {
-    fn minimize(mut self, observe: &mut dyn FnMut(Counterexample)) -> Counterexample {
+    fn minimize(mut self) -> Counterexample {
         let Some((core, is_cut)) = self.first() else {
             let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
             let mut example = first::uncut(self.history, self.original, self.level, interrupt);
@@ -154,10 +117,8 @@ impl Cutter<'_> {
         if is_whole || self.original.id.pattern == Pattern::NoLinearOrder {
             return self.counterexample(core, Minimality::Reduced, Minimality::Reduced);
         }
-        observe(self.counterexample(core.clone(), Minimality::Reduced, Minimality::Reduced));
         let universe: Vec<TransactionId> = core.keep.clone();
         let (mut found, mut minimality) = self.reduce(core);
-        observe(self.counterexample(found.clone(), minimality, Minimality::Reduced));
         while minimality != Minimality::Reduced
             && let Ok(Some(smaller)) = self.smaller_within(&universe, found.keep.len())
         {

@@ -41,7 +41,6 @@ impl Words<'_> {
             }
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
             Reason::Reads => self.has_read(edge),
-            Reason::Path { .. } => format!("{from} {} before {to}", verb(level)),
             Reason::Visible { axiom, reader, read, seen } => {
                 let name = self.transaction(*reader);
                 let (old, wrote) = (self.content(*read), self.wrote(edge.from_operation, edge.key));
@@ -283,9 +282,7 @@ impl Words<'_> {
             Reason::Overwrites { writer, .. } => vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)],
             Reason::Conflict { .. } => vec![("t4", edge.from), ("t3", edge.to)],
             Reason::SessionOrder | Reason::Reads => vec![("t1", edge.from), ("t2", edge.to)],
-            Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Path { .. } | Reason::Assumed => {
-                Vec::new()
-            }
+            Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Assumed => Vec::new(),
         };
         if parts.is_empty() {
             return String::new();

@@ -42,7 +42,7 @@
 //! once failed statements are settled, so writing loses nothing but their marks; the writer uses one line per
 //! transaction.
 //!
-//! The text is read as a stream: memory is only needed for the history. [`HistoryFile`] describes it for programs.
+//! The text is read in one pass: memory is only needed for the history. [`HistoryFile`] describes it for programs.
 
 mod read;
 mod schema;

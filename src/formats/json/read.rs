@@ -1,4 +1,4 @@
-//! JSON → history, as a stream.
+//! JSON → history, in one pass.
 
 use super::{FORMAT, SCHEMA};
 use crate::control::{Control, Interrupt};
@@ -8,19 +8,16 @@ use crate::history::{Builder, Draft, History, Incident, Interval, OperationKind,
 use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
-use std::cell::Cell;
 use std::fmt;
-use std::io;
 
 pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = crate::formats::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
-    let watch = Watch { line: Cell::new(1), interrupt: Cell::new(None) };
-    let reader = WatchedReader { rest: bytes, unreported: 0, watch: &watch, control };
-    let mut state = State { builder: Builder::new(input.origin(FORMAT.name)), watch: &watch };
-    let mut deserializer = serde_json::Deserializer::from_reader(reader);
+    let builder = Builder::new(input.origin(FORMAT.name));
+    let mut state = State { builder, bytes, control, passed: 0, line: 1, reported: 0, interrupt: None };
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let result = HistorySeed(&mut state).deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    match (result, watch.interrupt.get()) {
+    match (result, state.interrupt) {
         (_, Some(interrupt)) => Err(ReadError::whole(FORMAT.name, interrupt)),
         (Err(error), None) => Err(read_error(&error)),
         (Ok(()), None) => state.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error)),
@@ -47,49 +44,40 @@ fn read_error(error: &serde_json::Error) -> ReadError {
     ReadError::new(FORMAT.name, place, problem)
 }
 
-/// What the visitors and the reader below the JSON parser share.
-struct Watch {
-    /// The line of the last byte handed out, from 1.
-    line: Cell<u32>,
-    interrupt: Cell<Option<Interrupt>>,
-}
-
-/// Yields bytes, counts lines, and ends early on request.
-struct WatchedReader<'a> {
-    rest: &'a [u8],
-    unreported: usize,
-    watch: &'a Watch,
-    control: &'a Control,
-}
-
 /// Bytes between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
 
-impl io::Read for WatchedReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // One byte at a time, whatever the caller requests: else the line would run ahead of the parser.
-        let (Some((&byte, rest)), Some(place)) = (self.rest.split_first(), buffer.first_mut()) else { return Ok(0) };
-        *place = byte;
-        self.rest = rest;
-        if byte == b'\n' {
-            self.watch.line.set(self.watch.line.get().saturating_add(1));
-        }
-        self.unreported += 1;
-        if self.unreported == BYTES_PER_CHECK {
-            self.control.advance(self.unreported as u64);
-            self.unreported = 0;
-            if let Err(interrupt) = self.control.check() {
-                self.watch.interrupt.set(Some(interrupt));
-                return Err(io::Error::other(interrupt));
-            }
-        }
-        Ok(1)
-    }
-}
-
 struct State<'a> {
     builder: Builder,
-    watch: &'a Watch,
+    bytes: &'a [u8],
+    control: &'a Control,
+    /// Some byte that was read, and its line, from 1.
+    passed: usize,
+    line: u32,
+    /// The byte up to which the control knows of progress.
+    reported: usize,
+    interrupt: Option<Interrupt>,
+}
+
+impl State<'_> {
+    /// The line of a piece of the text, which is behind all before; without one the line of the last. Fails if the control
+    /// says to stop.
+    fn line_of<E: Error>(&mut self, piece: Option<&str>) -> Result<u32, E> {
+        let Some(piece) = piece else { return Ok(self.line) };
+        let at = piece.as_ptr().addr().saturating_sub(self.bytes.as_ptr().addr()).min(self.bytes.len());
+        let between = self.bytes.get(self.passed..at).unwrap_or_default();
+        self.line = self.line.saturating_add(memchr::memchr_iter(b'\n', between).count() as u32);
+        self.passed = at;
+        if at - self.reported >= BYTES_PER_CHECK {
+            self.control.advance((at - self.reported) as u64);
+            self.reported = at;
+            if let Err(interrupt) = self.control.check() {
+                self.interrupt = Some(interrupt);
+                return Err(E::custom("stopped"));
+            }
+        }
+        Ok(self.line)
+    }
 }
 
 /// A name, key or value: numbers stay numbers.
@@ -192,6 +180,31 @@ macro_rules! seed {
     };
 }
 
+/// Defines the seed of an array of elements, each of which has its own seed and knows what it is part of.
+macro_rules! array_of {
+    ($name:ident, $element:ident, $parent:ident: $type:ty, $expecting:literal) => {
+        struct $name<'s, 'w> {
+            state: &'s mut State<'w>,
+            $parent: $type,
+        }
+        seed!($name, deserialize_seq, ());
+
+        impl<'de> Visitor<'de> for $name<'_, '_> {
+            type Value = ();
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($expecting)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+                let Self { state, $parent } = self;
+                while elements.next_element_seed($element { state: &mut *state, $parent })?.is_some() {}
+                Ok(())
+            }
+        }
+    };
+}
+
 struct HistorySeed<'s, 'w>(&'s mut State<'w>);
 seed!(HistorySeed, deserialize_map, ());
 
@@ -282,9 +295,7 @@ impl SessionSeed<'_, '_> {
             false => Err(E::custom(format!("two sessions are called `{name}`"))),
         }
     }
-}
 
-impl SessionSeed<'_, '_> {
     fn place_on(&mut self, session: SessionId, node: Option<&str>) {
         if let Some(node) = node {
             // The session is new, so no other node is known.
@@ -342,27 +353,7 @@ fn pass_over_rest<'de, A: MapAccess<'de>>(mut map: A, taken: &[&str]) -> Result<
     Ok(())
 }
 
-struct TransactionsSeed<'s, 'w> {
-    state: &'s mut State<'w>,
-    session: SessionId,
-}
-seed!(TransactionsSeed, deserialize_seq, ());
-
-impl<'de> Visitor<'de> for TransactionsSeed<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of transactions")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut transactions: A) -> Result<(), A::Error> {
-        while transactions
-            .next_element_seed(TransactionSeed { state: &mut *self.state, session: self.session })?
-            .is_some()
-        {}
-        Ok(())
-    }
-}
+array_of!(TransactionsSeed, TransactionSeed, session: SessionId, "an array of transactions");
 
 struct TransactionSeed<'s, 'w> {
     state: &'s mut State<'w>,
@@ -448,24 +439,7 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
     }
 }
 
-struct OperationsSeed<'s, 'w> {
-    state: &'s mut State<'w>,
-    draft: Draft,
-}
-seed!(OperationsSeed, deserialize_seq, ());
-
-impl<'de> Visitor<'de> for OperationsSeed<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of operations")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut operations: A) -> Result<(), A::Error> {
-        while operations.next_element_seed(OperationSeed { state: &mut *self.state, draft: self.draft })?.is_some() {}
-        Ok(())
-    }
-}
+array_of!(OperationsSeed, OperationSeed, draft: Draft, "an array of operations");
 
 struct OperationSeed<'s, 'w> {
     state: &'s mut State<'w>,
@@ -482,22 +456,29 @@ enum Letter {
     ReadOther,
 }
 
-impl<'de> Deserialize<'de> for Letter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Letter, D::Error> {
+/// A letter, and where it is in the text unless it is written with escapes.
+struct PlacedLetter<'de>(Letter, Option<&'de str>);
+
+impl<'de> Deserialize<'de> for PlacedLetter<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PlacedLetter<'de>, D::Error> {
         struct LetterVisitor;
-        impl Visitor<'_> for LetterVisitor {
-            type Value = Letter;
+        impl<'de> Visitor<'de> for LetterVisitor {
+            type Value = PlacedLetter<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("\"r\", \"w\", \"a\" or \"n\"")
             }
-            fn visit_str<E: Error>(self, letter: &str) -> Result<Letter, E> {
-                match letter {
-                    "r" => Ok(Letter::Read),
-                    "w" => Ok(Letter::Write),
-                    "a" => Ok(Letter::Append),
-                    "n" => Ok(Letter::ReadOther),
-                    _ => Err(E::invalid_value(de::Unexpected::Str(letter), &self)),
-                }
+            fn visit_borrowed_str<E: Error>(self, letter: &'de str) -> Result<PlacedLetter<'de>, E> {
+                Ok(PlacedLetter(self.visit_str(letter)?.0, Some(letter)))
+            }
+            fn visit_str<E: Error>(self, letter: &str) -> Result<PlacedLetter<'de>, E> {
+                let letter = match letter {
+                    "r" => Letter::Read,
+                    "w" => Letter::Write,
+                    "a" => Letter::Append,
+                    "n" => Letter::ReadOther,
+                    _ => return Err(E::invalid_value(de::Unexpected::Str(letter), &self)),
+                };
+                Ok(PlacedLetter(letter, None))
             }
         }
         deserializer.deserialize_str(LetterVisitor)
@@ -512,8 +493,8 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<(), A::Error> {
-        let letter: Letter = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let line = self.state.watch.line.get();
+        let PlacedLetter(letter, place) = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let line = self.state.line_of(place)?;
         let key: Name = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
         let third: Option<Third> = parts.next_element()?;
         if parts.next_element::<IgnoredAny>()?.is_some() {

@@ -90,7 +90,7 @@ fn errors_say_where_and_what() {
         (wrapped("[\"n\",\"x\"]"), "the value that was not read is missing"),
         (wrapped("[\"r\",\"x\",[1,[2]]]"), "invalid type: sequence, expected a string or an integer of 64 bits"),
         (wrapped("[\"w\",\"x\",1,2]"), "invalid length 4, expected an operation like [\"r\", \"x\", 3]"),
-        (wrapped("\n\n7"), "line 3, column 2: invalid type: integer `7`, expected an operation like [\"r\", \"x\", 3]"),
+        (wrapped("\n\n7"), "line 3: invalid type: integer `7`, expected an operation like [\"r\", \"x\", 3]"),
         ("{\"schema\":\n\"isosc".to_owned(), "line 2, column 6: expected more JSON, found the end of the file"),
         (format!("{}\n}}", wrapped("")), "line 2: trailing characters"),
         (

@@ -4,8 +4,9 @@ use super::super::view::tick;
 use super::super::{Stop, most_at_once};
 use super::polygraph::{Polygraph, Side};
 use crate::control::Control;
-use crate::graph::{BitSet, Digraph, topological_order};
+use crate::graph::{Digraph, topological_order};
 use crate::relations::{NONE, Node};
+use fixedbitset::FixedBitSet;
 
 /// Memory for reachability if the user sets no limit.
 const REACHABILITY_BYTES: u64 = 2 << 30;
@@ -50,7 +51,7 @@ pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> R
 /// Reachability in the induced graph (SO ∪ WR ∪ WW) ; RW? of known edges at SI, in the union of all at SER.
 struct Reach {
     /// By transaction: the transactions reached by an induced path of at least one edge.
-    after: Vec<BitSet>,
+    after: Vec<FixedBitSet>,
     /// SO ∪ WR ∪ WW backwards.
     before: Digraph,
 }
@@ -66,17 +67,17 @@ impl Reach {
         }
         // By event: the transactions whose commits can be reached from it, except its own. An induced path from t
         // begins with an edge that leaves the commit of t; it ends in a commit, directly after a start or not.
-        let mut rows: Vec<BitSet> = vec![BitSet::default(); graph.n_vertices()];
+        let mut rows = vec![FixedBitSet::new(); graph.n_vertices()];
         for (step, &event) in order.iter().rev().enumerate() {
             tick(step, control)?;
-            let mut row = BitSet::new(n);
+            let mut row = FixedBitSet::with_capacity(n);
             for &next in graph.successors(event) {
                 let next_row = &rows[next as usize];
-                row.union(next_row);
+                row.union_with(next_row);
                 if !polygraph.split {
-                    row.insert(next);
+                    row.insert(next as usize);
                 } else if next % 2 == 1 {
-                    row.insert(next / 2);
+                    row.insert(next as usize / 2);
                 }
             }
             rows[event as usize] = row;
@@ -91,11 +92,11 @@ impl Reach {
         let ((from, to), mut anti_dependencies) = polygraph.edges(side);
         let reached = &self.after[to as usize];
         let leads_back = |(from, _): (Node, Node)| match polygraph.split {
-            false => reached.contains(from),
+            false => reached.contains(from as usize),
             // Reflexive: the reader may have read from `to` itself.
-            true => self.before.successors(from).iter().any(|&prec| prec == to || reached.contains(prec)),
+            true => self.before.successors(from).iter().any(|&prec| prec == to || reached.contains(prec as usize)),
         };
         debug_assert!(from != NONE && from != to);
-        reached.contains(from) || anti_dependencies.any(leads_back)
+        reached.contains(from as usize) || anti_dependencies.any(leads_back)
     }
 }

@@ -3,7 +3,7 @@
 //! What is counted and listed are the instances with sessions; for each plain level that is violated one argument without
 //! sessions is added, or replaces the one about the same instance.
 
-use super::super::{CheckMode, check_applicable, set_up};
+use super::super::{Request, set_up};
 use super::named;
 use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
@@ -16,18 +16,12 @@ use crate::relations::{EdgeIndex, Index, NONE, Node, Reason, Relation, Resolutio
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// [`check_applicable`] where some of the levels are plain and some count sessions.
+/// [`Request::check_applicable`] where some of the levels are plain and some count sessions.
 ///
 /// The forms of plain levels that count sessions are decided first: what satisfies one satisfies the plain level. Only if it
 /// is violated, the plain level is decided without sessions, which costs as much again.
-pub(super) fn check(
-    history: &History,
-    resolution: Option<Arc<Resolution>>,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
+pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
+    let Request { options, control, observe, .. } = request;
     let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
         options.levels.iter().copied().partition(|level| level.plain_of().is_some());
     let forms = plain.iter().filter_map(|level| level.plain_of());
@@ -39,7 +33,7 @@ pub(super) fn check(
             observe(result)
         }
     };
-    let mut findings = check_applicable(history, resolution, &asked, control, manner, &tell);
+    let mut findings = Request { options: &asked, observe: &tell, ..request }.check_applicable(resolution);
     let forms = findings.levels.clone();
     findings.levels.retain(|result| !not_asked.contains(&result.level));
     let mut open = Vec::new();
@@ -57,7 +51,7 @@ pub(super) fn check(
         others: findings.violations.clone(),
     };
     if !plain_arguments.plain.is_empty() {
-        decide(history, &mut plain_arguments, options, control, manner, &mut findings, observe);
+        decide(request, &mut plain_arguments, &mut findings);
     }
     add_arguments(&plain_arguments, options, control, &mut findings);
     if findings.can_be_counted() {
@@ -134,15 +128,8 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
 }
 
 /// Decides plain levels without sessions, and finds what violates them.
-fn decide(
-    history: &History,
-    plain_arguments: &mut PlainArguments,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    findings: &mut Findings,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) {
+fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: &mut Findings) {
+    let Request { history, options, control, mode, observe } = request;
     let levels = plain_arguments.plain.clone();
     let mut forms: Vec<Level> = levels.iter().filter_map(|level| level.plain_of()).collect();
     // If PSI was asked for, what violates SI and SER is told as what violates PSI.
@@ -153,12 +140,12 @@ fn decide(
     forms.dedup();
     let asked = Options { levels: forms, max_instances: options.max_instances.min(1), counts: false, share: None };
     let alone = history.with_a_session_each(&set_up_transactions(history));
-    let quiet = |_: &LevelResult| {};
-    let mut found = check_applicable(&alone, None, &asked, control, manner, &quiet);
+    let request = Request { history: &alone, observe: &|_| {}, ..request };
+    let mut found = Request { options: &asked, ..request }.check_applicable(None);
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.
         let counting = Options { counts: true, max_instances: options.max_instances, ..asked };
-        found = check_applicable(&alone, None, &counting, control, manner, &quiet);
+        found = Request { options: &counting, ..request }.check_applicable(None);
     }
     let is_new = |sentence: &String| !findings.assumptions.contains(sentence);
     let assumptions: Vec<String> = found.assumptions.drain(..).filter(is_new).collect();
@@ -170,7 +157,7 @@ fn decide(
         let result = found.levels.iter().find(|result| Some(result.level) == level.plain_of());
         results.levels.extend(result.map(|result| LevelResult { level, ..result.clone() }));
     }
-    if manner.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
+    if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
         set_up::verify_assumed_setup(history, options, control, &mut results);
         findings.assumptions.append(&mut results.assumptions);
     }

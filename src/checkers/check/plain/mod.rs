@@ -6,26 +6,20 @@
 
 mod mixed;
 
-use super::{CheckMode, check_applicable, set_up};
+use super::{Request, set_up};
 use crate::checkers::{Cause, Findings, Level, LevelResult, LevelSet, Options, Verdict, applicable, in_real_time};
 use crate::control::Control;
 use crate::history::History;
 use crate::relations::{Index, Resolution, resolve, set_up_transactions};
 use std::sync::Arc;
 
-/// [`check_applicable`] where some of the levels are plain. Where times contradict session order, those that need them are
+/// [`Request::check_applicable`] where some of the levels are plain. Where times contradict session order, those that need them are
 /// violated if the same levels without times are, and else undecided.
-pub(super) fn check(
-    history: &History,
-    resolution: Option<Arc<Resolution>>,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
+pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
+    let Request { history, options, control, observe, .. } = request;
     let timed: Vec<Level> = options.levels.iter().copied().filter(|level| level.is_form_of_itself()).collect();
     let cause = if timed.is_empty() { None } else { unusable_times(history, resolution.clone(), control) };
-    let Some(cause) = cause else { return decide(history, resolution, options, control, manner, observe) };
+    let Some(cause) = cause else { return decide(request, resolution) };
     let mut levels: Vec<Level> = options.levels.iter().filter(|level| !timed.contains(level)).copied().collect();
     let answers: Vec<(Level, Level)> =
         timed.iter().filter_map(|&level| Some((level, applicable::without_times(level)?))).collect();
@@ -40,7 +34,7 @@ pub(super) fn check(
             observe(result)
         }
     };
-    let mut findings = decide(history, resolution, &asked, control, manner, &tell);
+    let mut findings = decide(Request { options: &asked, observe: &tell, ..request }, resolution);
     for (level, answer) in answers {
         let Some(known) = findings.level(answer).cloned() else { continue };
         let verdict = match known.verdict {
@@ -63,17 +57,10 @@ fn unusable_times(history: &History, resolution: Option<Arc<Resolution>>, contro
 }
 
 /// [`check`] where times can be used.
-fn decide(
-    history: &History,
-    resolution: Option<Arc<Resolution>>,
-    options: &Options,
-    control: &Control,
-    manner: CheckMode,
-    observe: &(dyn Fn(&LevelResult) + Sync),
-) -> Findings {
-    match options.levels.iter().all(|level| level.plain_of().is_some() || level.is_of_reads()) {
-        true => Alone { history, options, control, manner }.check(resolution, observe),
-        false => mixed::check(history, resolution, options, control, manner, observe),
+fn decide(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
+    match request.options.levels.iter().all(|level| level.plain_of().is_some() || level.is_of_reads()) {
+        true => Alone(request).check(resolution),
+        false => mixed::check(request, resolution),
     }
 }
 
@@ -127,22 +114,18 @@ fn count_alone(mut findings: Findings, options: &Options, control: &Control) -> 
 }
 
 /// A check for levels none of which counts sessions.
-struct Alone<'a> {
-    history: &'a History,
-    options: &'a Options,
-    control: &'a Control,
-    manner: CheckMode,
-}
+struct Alone<'a>(Request<'a>);
 
 impl Alone<'_> {
     /// Decides the forms with sessions first, which needs no other history: what satisfies one satisfies the plain level. What
     /// violates the others is then looked for, counted and listed without sessions.
-    fn check(&self, resolution: Option<Arc<Resolution>>, observe: &(dyn Fn(&LevelResult) + Sync)) -> Findings {
-        let Alone { history, options, control, manner } = *self;
+    fn check(&self, resolution: Option<Arc<Resolution>>) -> Findings {
+        let Request { history, options, control, mode, observe } = self.0;
+        let quiet = Request { observe: &|_| {}, ..self.0 };
         let form = |level: &Level| level.plain_of().unwrap_or(*level);
         let verdicts =
             Options { levels: options.levels.iter().map(form).collect(), max_instances: 0, counts: false, share: None };
-        let mut known = check_applicable(history, resolution, &verdicts, control, manner, &|_| {});
+        let mut known = Request { options: &verdicts, ..quiet }.check_applicable(resolution);
         let holds = |result: &LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
         let open: Vec<Level> = known.levels.iter().filter(|result| !holds(result)).map(|result| result.level).collect();
         known.levels.retain(holds);
@@ -153,10 +136,10 @@ impl Alone<'_> {
         }
         let alone = Arc::new(history.with_a_session_each(&set_up_transactions(history)));
         let asked = Options { levels: open, ..options.clone() };
-        let mut found = check_applicable(&alone, None, &asked, control, manner, &|_| {});
+        let mut found = Request { history: &alone, options: &asked, ..quiet }.check_applicable(None);
         found.rest.alone(alone);
         self.name(&mut found);
-        if manner.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
+        if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
             set_up::verify_assumed_setup(history, options, control, &mut found);
         }
         found.levels.iter().for_each(observe);
@@ -165,7 +148,7 @@ impl Alone<'_> {
 
     /// Names the plain levels instead of their forms.
     fn name(&self, findings: &mut Findings) {
-        let asked = &self.options.levels;
+        let asked = &self.0.options.levels;
         for result in &mut findings.levels {
             let is_form = |level: &&Level| level.plain_of() == Some(result.level);
             result.level = asked.iter().find(is_form).copied().unwrap_or(result.level);
@@ -176,7 +159,7 @@ impl Alone<'_> {
     /// What was found without sessions, with the levels that hold even with them.
     fn join(&self, known: Findings, mut found: Findings) -> Findings {
         found.levels.extend(known.levels);
-        found.levels.sort_by_key(|result| self.options.levels.iter().position(|level| *level == result.level));
+        found.levels.sort_by_key(|result| self.0.options.levels.iter().position(|level| *level == result.level));
         let is_new = |sentence: &String| !found.assumptions.contains(sentence);
         let assumptions: Vec<String> = known.assumptions.into_iter().filter(is_new).collect();
         found.assumptions.extend(assumptions);

@@ -14,13 +14,13 @@ mod questions;
 mod search;
 mod world;
 
-use super::{CheckMode, Elements, add, check_with};
+use super::{CheckMode, Elements, Request, add};
 use crate::checkers::rest::Counted;
 use crate::checkers::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
 };
-use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::control::Interrupt;
+use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::Resolution;
 use combinations::Combinations;
 use questions::Question;
@@ -36,18 +36,17 @@ pub(super) use questions::concerns;
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
-pub(super) fn check(history: &History, options: &Options, control: &Control, manner: CheckMode) -> (Findings, bool) {
-    let open = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
+pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
+    let Request { history, options, control, .. } = request;
+    let mode = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..request.mode };
+    let open = Request { mode, observe: &|_| {}, ..request };
     let world = match ElementAssignment::settled(history.clone(), control) {
         Ok(world) => world,
-        Err(_) => return (check_with(history, None, options, control, open, &|_| {}), false),
+        Err(_) => return (open.check(None), false),
     };
     let assumes_set_up = world.resolution.assumes_set_up(history);
     let mut whole = Whole {
-        history,
-        options,
-        control,
-        manner: open,
+        open,
         resolution: world.resolution.clone(),
         verdicts: BTreeMap::new(),
         found: Instances::default(),
@@ -58,16 +57,17 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
     // At cut isolation an element counts as that of every transaction that appended it.
     let mut base = Findings::default();
     if !of_reads.is_empty() {
-        base = check_with(history, None, &Options { levels: of_reads, ..options.clone() }, control, open, &|_| {});
+        base = Request { options: &Options { levels: of_reads, ..options.clone() }, ..open }.check(None);
         whole.take(&mut base, every.iter().filter(|level| level.is_of_reads()).collect());
     }
     if !others.is_empty() {
         let options = Options { levels: others.clone(), ..options.clone() };
+        let open = Request { options: &options, ..open };
         let impossible = world.impossible;
         // What violates read committed with everything left open needs no case analysis.
-        let is_open = impossible.is_none() && !violates_read_committed(history, &options, control, open);
+        let is_open = impossible.is_none() && !violates_read_committed(open);
         let asked = if is_open { &world.history } else { history };
-        let mut findings = check_with(asked, None, &options, control, open, &|_| {});
+        let mut findings = Request { history: asked, ..open }.check(None);
         whole.take(&mut findings, every.iter().filter(|level| !level.is_of_reads()).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.assumptions.extend(what_is_open(&world));
@@ -115,19 +115,17 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
 }
 
 /// Whether the weakest level above cut isolation that the levels imply is violated with all that is open left open.
-fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: CheckMode) -> bool {
-    let implied = |level: &Level| options.levels.iter().all(|stronger| stronger.implies(*level));
+fn violates_read_committed(open: Request<'_>) -> bool {
+    let implied = |level: &Level| open.options.levels.iter().all(|stronger| stronger.implies(*level));
     let level = Some(Level::ReadCommitted).filter(implied).unwrap_or(Level::AdyaReadCommitted);
-    let options = Options { levels: vec![level], max_instances: 0, ..options.clone() };
-    let findings = check_with(history, None, &options, control, manner, &|_| {});
+    let options = Options { levels: vec![level], max_instances: 0, ..open.options.clone() };
+    let findings = Request { options: &options, ..open }.check(None);
     findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated)
 }
 
 struct Whole<'a> {
-    history: &'a History,
-    options: &'a Options,
-    control: &'a Control,
-    manner: CheckMode,
+    /// How to check with everything left open.
+    open: Request<'a>,
     /// Where nothing is supposed.
     resolution: Arc<Resolution>,
     verdicts: BTreeMap<Level, LevelResult>,
@@ -179,7 +177,7 @@ impl Whole<'_> {
     fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
         let names = |level: &Level| self.found.violations.iter().any(|violation| violation.levels.contains(*level));
         if !levels.iter().all(names) {
-            add(&mut self.found, nobody_made(self.history, place));
+            add(&mut self.found, nobody_made(self.open.history, place));
         }
         levels.iter().for_each(|&level| self.set(level, Verdict::Violated));
     }
@@ -188,15 +186,15 @@ impl Whole<'_> {
         if self.open().is_empty() {
             return Ok(());
         }
-        let attempts = (MOST_OPERATIONS / self.history.n_operations().max(1) as u64).clamp(16, 2_000);
-        let has_unknown = self.history.transactions().any(|t| self.history.outcome(t) == Outcome::Unknown);
+        let attempts = (MOST_OPERATIONS / self.open.history.n_operations().max(1) as u64).clamp(16, 2_000);
+        let has_unknown = self.open.history.transactions().any(|t| self.open.history.outcome(t) == Outcome::Unknown);
         let ways = [(false, false), (false, true), (true, false), (true, true)];
         for how in ways.map(|(by_time, committed)| Guess { by_time, committed }) {
-            let is_another = (self.history.has_times() || !how.by_time) && (has_unknown || !how.committed);
+            let is_another = (self.open.history.has_times() || !how.by_time) && (has_unknown || !how.committed);
             if !is_another || self.open().is_empty() {
                 continue;
             }
-            if let Some(guessed) = guess(world.clone(), how, attempts, self.control)? {
+            if let Some(guessed) = guess(world.clone(), how, attempts, self.open.control)? {
                 self.try_on(&guessed);
             }
         }
@@ -205,11 +203,11 @@ impl Whole<'_> {
             if !self.open().contains(&level) {
                 continue;
             }
-            let mut search = Search::new(self.history, level, self.options, self.control);
+            let mut search = Search::new(self.open.history, level, self.open.options, self.open.control);
             let answer = match search.decide_by_cases(world.clone(), 0)? {
                 // The tree would be too large, or a contradiction in it has no evidence.
                 Answer::Unknown | Answer::Violated(None) => {
-                    Combinations::new(&mut search, &world, self.control).decide()?
+                    Combinations::new(&mut search, &world, self.open.control).decide()?
                 }
                 answer => answer,
             };
@@ -235,9 +233,9 @@ impl Whole<'_> {
 
     /// Takes over what is satisfied in a world where nothing is open.
     fn try_on(&mut self, world: &ElementAssignment) {
-        let options = Options { levels: self.open(), max_instances: 0, ..self.options.clone() };
+        let options = Options { levels: self.open(), max_instances: 0, ..self.open.options.clone() };
         let resolution = Some(world.resolution.clone());
-        let findings = check_with(&world.history, resolution, &options, self.control, self.manner, &|_| {});
+        let findings = Request { history: &world.history, options: &options, ..self.open }.check(resolution);
         for mut result in findings.levels {
             if let Verdict::Satisfied(witness) = &result.verdict {
                 result.sources = self.sources(world, &result, witness);
@@ -273,7 +271,7 @@ impl Whole<'_> {
     /// At least as many are counted as are listed. What is reported at cut isolation and separately above it is one
     /// instance if the same reads show it, else two.
     fn count_listed(&mut self) {
-        let is_read = |o: &OperationId| self.history.operation(*o).kind == OperationKind::Read;
+        let is_read = |o: &OperationId| self.open.history.operation(*o).kind == OperationKind::Read;
         let reads = |violation: &Violation| -> Vec<OperationId> {
             let of_edges = violation.edges.iter().flat_map(|edge| [edge.from_operation, edge.to_operation]).flatten();
             let all = violation.operations.iter().copied().chain(of_edges).chain(violation.proof.reads());
@@ -298,10 +296,10 @@ impl Whole<'_> {
         self.count_listed();
         let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
         let satisfied = LevelSet::downward(self.verdicts.values().filter(is_satisfied).map(|result| result.level))
-            .union(LevelSet::not_asked(&self.options.levels));
-        evidence::arrange(&mut self.found, satisfied, self.options.max_instances);
+            .union(LevelSet::not_asked(&self.open.options.levels));
+        evidence::arrange(&mut self.found, satisfied, self.open.options.max_instances);
         let mut levels: Vec<LevelResult> = Vec::new();
-        for level in &self.options.levels {
+        for level in &self.open.options.levels {
             levels.extend(self.verdicts.remove(level));
         }
         let assumptions = [base.assumptions, self.assumptions].concat();

@@ -7,9 +7,9 @@
 
 use super::questions::{Open, Question};
 use super::world::ElementAssignment;
-use super::{CheckMode, Elements, check_with};
+use super::{CheckMode, Elements, Request};
 use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
-use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
+use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId};
 use rustc_hash::FxHashSet;
@@ -106,9 +106,11 @@ impl<'a> Search<'a> {
         self.control.check()?;
         self.left = self.left.saturating_sub(1);
         let options = Options { levels: vec![self.level], max_instances: listed, ..self.options.clone() };
-        let manner = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
+        let mode = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
         let resolution = Some(world.resolution.clone());
-        Ok(check_with(&world.history, resolution, &options, self.control, manner, &|_| {}))
+        let request =
+            Request { history: &world.history, options: &options, control: self.control, mode, observe: &|_| {} };
+        Ok(request.check(resolution))
     }
 
     /// The question to tell apart next: of the first outcomes and of places with the fewest answers the one with the fewest
@@ -228,18 +230,12 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
 
 /// The violation that no append can have made an element at its place.
 pub(super) fn nobody_made(history: &History, (read, place): (OperationId, usize)) -> Violation {
-    let pattern = Pattern::IncompatibleOrder;
+    let proof = Proof::Appends { read, place, cases: Vec::new() };
     Violation {
-        id: ViolationId { pattern, ordinal: 1 },
         also: vec!["incompatible-order".to_owned()],
-        levels: LevelSet::upward(Level::AdyaReadCommitted),
         key: Some(history.keys()[read.index()]),
         transactions: vec![history.transaction_of(read)],
         operations: vec![read],
-        edges: Vec::new(),
-        proof: Proof::Appends { read, place, cases: Vec::new() },
-        implied: false,
-        group: 1,
-        place: None,
+        ..Violation::new(Pattern::IncompatibleOrder, 1, LevelSet::upward(Level::AdyaReadCommitted), proof)
     }
 }
