@@ -50,6 +50,7 @@ pub(super) fn check(
         }
     }
     let mut plain_arguments = PlainArguments {
+        decided: options.levels.clone(),
         alone: None,
         arguments: Vec::new(),
         plain: open,
@@ -76,6 +77,7 @@ pub(super) fn count(
     control: &Control,
 ) -> Findings {
     findings.violations.clone_from(&plain_arguments.others);
+    let options = &Options { levels: plain_arguments.decided.clone(), ..options.clone() };
     let asked = options.levels.iter().chain(&plain_arguments.not_asked).filter(|level| level.plain_of().is_none());
     let asked = Options { levels: asked.copied().collect(), ..options.clone() };
     let mut findings = super::super::count(history, resolution, findings, &asked, control);
