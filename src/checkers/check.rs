@@ -57,7 +57,7 @@ pub fn check_resolved(
 
 /// How a history is checked.
 #[derive(Clone, Copy, Debug)]
-struct CheckMode {
+struct CheckMode<'a> {
     /// How much may be done about ambiguous reads.
     effort: Effort,
     /// When trying writers of ambiguous reads ends.
@@ -66,6 +66,8 @@ struct CheckMode {
     elements: Elements,
     /// Whether the assumption that transactions set up the initial state is tested.
     tests_set_up: bool,
+    /// By transaction: its place in an order that explains most reads, if one is known.
+    guess: Option<&'a [u32]>,
 }
 
 /// How elements of lists that were appended more than once are treated.
@@ -77,13 +79,14 @@ enum Elements {
     LeftOpen,
 }
 
-impl CheckMode {
+impl CheckMode<'_> {
     /// As users ask for it.
-    const WHOLE: CheckMode = CheckMode {
+    const WHOLE: CheckMode<'static> = CheckMode {
         effort: Effort::Any,
         patience: Budget::UntilDecided,
         elements: Elements::Searched,
         tests_set_up: true,
+        guess: None,
     };
 
     /// How much may be done about ambiguous reads, and for how long.
@@ -97,7 +100,7 @@ fn check_with(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
-    manner: CheckMode,
+    manner: CheckMode<'_>,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
@@ -114,7 +117,7 @@ fn check_applicable(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
-    manner: CheckMode,
+    manner: CheckMode<'_>,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let has_repeated_elements = manner.elements == Elements::Searched && has_repeated_elements(history);
@@ -145,7 +148,7 @@ fn check_applicable(
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
-    let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
+    let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, manner.guess, control));
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let assumes_set_up =
@@ -181,7 +184,7 @@ fn check_repeated(
     history: &History,
     options: &Options,
     control: &Control,
-    manner: CheckMode,
+    manner: CheckMode<'_>,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let whole = Options { share: None, ..options.clone() };
@@ -213,6 +216,7 @@ impl Prepared {
         history: &History,
         resolution: Option<Arc<Resolution>>,
         options: &Options,
+        guess: Option<&[u32]>,
         control: &Control,
     ) -> Result<Prepared, Interrupt> {
         let resolution = match resolution {
@@ -220,7 +224,11 @@ impl Prepared {
             None => Arc::new(resolve(history, control)?),
         };
         let choice = resolution.choice_of_none();
-        let index = Index::build_with(history, &resolution, &choice, control)?;
+        let mut index = Index::build_with(history, &resolution, &choice, control)?;
+        if let Some(guess) = guess {
+            let place = |t: &TransactionId| guess.get(t.index()).copied().unwrap_or(u32::MAX);
+            index.guess = index.transaction.iter().map(place).collect();
+        }
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
             || match options.levels.iter().any(needs_ground) {
@@ -237,7 +245,7 @@ struct Run<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    manner: CheckMode,
+    manner: CheckMode<'a>,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
     levels: Vec<Level>,
     told: Mutex<LevelSet>,

@@ -25,7 +25,7 @@ pub(super) fn check(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
-    manner: CheckMode,
+    manner: CheckMode<'_>,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
@@ -141,7 +141,7 @@ fn decide(
     plain_arguments: &mut PlainArguments,
     options: &Options,
     control: &Control,
-    manner: CheckMode,
+    manner: CheckMode<'_>,
     findings: &mut Findings,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) {
@@ -156,6 +156,8 @@ fn decide(
     let asked = Options { levels: forms, max_instances: options.max_instances.min(1), counts: false, share: None };
     let alone = history.with_a_session_each(&set_up_transactions(history));
     let quiet = |_: &LevelResult| {};
+    let guess = super::guess(history, None, control);
+    let manner = CheckMode { guess: guess.as_deref(), ..manner };
     let mut found = check_applicable(&alone, None, &asked, control, manner, &quiet);
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.

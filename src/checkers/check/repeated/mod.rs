@@ -36,7 +36,12 @@ pub(super) use questions::concerns;
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
-pub(super) fn check(history: &History, options: &Options, control: &Control, manner: CheckMode) -> (Findings, bool) {
+pub(super) fn check(
+    history: &History,
+    options: &Options,
+    control: &Control,
+    manner: CheckMode<'_>,
+) -> (Findings, bool) {
     let open = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
     let world = match ElementAssignment::settled(history.clone(), control) {
         Ok(world) => world,
@@ -115,7 +120,7 @@ fn what_is_open(world: &ElementAssignment) -> Vec<String> {
 }
 
 /// Whether the weakest level above cut isolation that the levels imply is violated with all that is open left open.
-fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: CheckMode) -> bool {
+fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: CheckMode<'_>) -> bool {
     let implied = |level: &Level| options.levels.iter().all(|stronger| stronger.implies(*level));
     let level = Some(Level::ReadCommitted).filter(implied).unwrap_or(Level::AdyaReadCommitted);
     let options = Options { levels: vec![level], max_instances: 0, ..options.clone() };
@@ -127,7 +132,7 @@ struct Whole<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    manner: CheckMode,
+    manner: CheckMode<'a>,
     /// Where nothing is supposed.
     resolution: Arc<Resolution>,
     verdicts: BTreeMap<Level, LevelResult>,
