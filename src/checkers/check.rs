@@ -10,7 +10,7 @@ use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
     Cause, Checker, Engine, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness,
-    cut_isolation, in_real_time, read_consistency,
+    cut_isolation, in_real_time, overwriting, read_consistency,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -103,11 +103,14 @@ fn check_with(
     manner: CheckMode<'_>,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
+    let others = |options: &Options, observe: &(dyn Fn(&LevelResult) + Sync)| {
         if options.levels.iter().any(|level| level.plain_of().is_some()) {
             return plain::check(history, resolution, options, control, manner, observe);
         }
         check_applicable(history, resolution, options, control, manner, observe)
+    };
+    decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
+        overwriting::beside(history, options, control, observe, |options| others(options, observe))
     })
 }
 

@@ -189,6 +189,16 @@ fn not_all_listed(control: &Control) -> Option<String> {
 pub fn count(
     history: &History,
     resolution: Arc<Resolution>,
+    findings: Findings,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    overwriting::kept(findings, |findings| count_others(history, resolution, findings, options, control))
+}
+
+fn count_others(
+    history: &History,
+    resolution: Arc<Resolution>,
     mut findings: Findings,
     options: &Options,
     control: &Control,
