@@ -7,6 +7,9 @@ use crate::history::History;
 use crate::relations::{Index, NONE, Node, Resolution};
 use std::collections::BTreeMap;
 
+/// A violated level and transactions that suffice for it.
+type CoreOf<'a> = (Level, &'a [Node]);
+
 /// Most transactions of a core that is worth reducing.
 const LARGEST_CORE: usize = 1 << 14;
 
@@ -46,7 +49,7 @@ pub(super) fn first(
     index: &Index,
     reads: &Instances,
     violated: LevelSet,
-    (core, cores): (Option<(Level, &[Node])>, &[(Level, &[Node])]),
+    (core, cores): (Option<CoreOf<'_>>, &[CoreOf<'_>]),
     max_instances: usize,
     control: &Control,
 ) -> Option<(Instances, Option<Instances>)> {
