@@ -11,6 +11,7 @@ use isoscope::audit;
 use isoscope::checkers::lattice::{LatticeLevel, levels};
 use isoscope::checkers::{Cause, Findings, Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
+use isoscope::generate::{Generation, Length, Model, Workload};
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
@@ -126,8 +127,12 @@ fn asked() -> Vec<Level> {
 
 /// The findings, after the verifier has accepted all evidence, from the checks and from the report.
 fn ask(history: &History, levels: &[Level]) -> Result<Findings, String> {
-    let options = Options { levels: levels.to_vec(), ..Options::default() };
-    let findings = audit::check(history, &options, &Control::new(), &|_| {});
+    ask_with(history, &Options { levels: levels.to_vec(), ..Options::default() })
+}
+
+fn ask_with(history: &History, options: &Options) -> Result<Findings, String> {
+    let levels = &options.levels;
+    let findings = audit::check(history, options, &Control::new(), &|_| {});
     if let Some(level) = levels.iter().find(|level| findings.level(**level).is_none()) {
         return Err(format!("nothing is said of {level}"));
     }
@@ -222,9 +227,10 @@ fn random_histories_agree_with_brute_force() {
     println!("{cycles:?} cycles of PSI");
 }
 
-/// The levels of session guarantees and their base.
+/// The levels of session guarantees, their base, and read uncommitted.
 fn of_sessions() -> Vec<Level> {
-    Level::EVERY.into_iter().filter(|level| level.is_of_sessions() && !level.counts_real_time()).collect()
+    let is_one = |level: &Level| level.is_of_sessions() || level.code().ends_with("PL1");
+    Level::EVERY.into_iter().filter(|level| is_one(level) && !level.counts_real_time()).collect()
 }
 
 /// Lists, repeated values, unknown outcomes and initial values: what is decided is right and has evidence, each guarantee
@@ -449,6 +455,55 @@ fn histories_of_long_sessions_are_decided_with_evidence() {
     }
 }
 
+/// Where each of many transactions has a session of its own, the engines begin with an order that respects sessions, and what
+/// violates a level is told by what they found.
+#[test]
+fn plain_levels_of_long_histories_are_decided_with_evidence() {
+    let is_one = |level: &Level| matches!(level.code(), "P-TCC" | "P-PC" | "P-SI" | "P-SER" | "P-UA");
+    let levels: Vec<Level> = Level::EVERY.into_iter().filter(is_one).collect();
+    let options = Options { levels, counts: false, ..Options::default() };
+    for (model, violated) in [(Model::Causal, ["P-SI", "P-SER"])] {
+        let operations = Length { least: 2, most: 6 };
+        let workload = Workload { sessions: 10, transactions: 420, operations, keys: 200, ..Workload::default() };
+        let generation = Generation { lag: 40, ..Generation::new(workload, model) };
+        let history = generation.history(&Control::new()).expect("the history can be generated");
+        let findings = ask_with(&history, &options).unwrap_or_else(|problem| panic!("{model:?}: {problem}"));
+        for code in violated {
+            let level = Level::with_code(code).expect("a level");
+            assert_eq!(
+                findings.level(level).map(|result| &result.verdict),
+                Some(&Verdict::Violated),
+                "{model:?} {code}"
+            );
+        }
+    }
+}
+
+/// Lists show who overwrote whom, whatever else is wrong with them; sessions and times count where the level says so.
+#[test]
+fn transactions_that_overwrite_each_other_crosswise_violate_read_uncommitted() {
+    for (text, holds) in [
+        ("a: [a x 1, a y 1]\nb: [a x 2, a y 2]\nc: [r x [1 2]]\nd: [r y [2 1]]\n", [false, false]),
+        ("a: [a x 1]\nb: [a x 2] [a y 1]\nc: [a y 2] [a x 3]\nd: [r x [3 2]] [r y [1 2]]\n", [true, false]),
+        ("a: [a x 1, a x 3]\nb: [a x 2]\nc: [r x [1 2 3]]\n", [false, false]),
+        ("a: [a x 1]\nb: [a x 2]\nc: [r x [1 2 9]]\nd: [w y 1] [r y 7]\n", [true, true]),
+        ("a: [w x 1, w y 2]\nb: [w y 1, w x 2]\nc: [r x 1, r y 1]\n", [true, true]),
+    ] {
+        let history = common::history(text);
+        let levels: Vec<Level> = ["P-PL1", "PL1"].into_iter().filter_map(Level::with_code).collect();
+        let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+        let is = |level: &Level| findings.level(*level).map(|result| result.verdict.word());
+        let expected = holds.map(|holds| Some(if holds { "satisfied" } else { "violated" }));
+        assert_eq!(levels.iter().map(is).collect::<Vec<_>>(), expected, "{text}");
+        assert_eq!(findings.violations.is_empty(), holds[1]);
+        for violation in &findings.violations {
+            let example = isoscope::counterexample::minimize(&history, violation, &Control::new());
+            let explanation = isoscope::counterexample::explain(&example);
+            println!("{} — {}\n{}", explanation.title, explanation.summary, explanation.facts().join("\n"));
+        }
+    }
+}
+
 #[test]
 fn a_counterexample_to_psi_names_it() {
     let level = Level::ParallelSnapshotIsolation;
@@ -554,6 +609,22 @@ fn a_recorded_standby_satisfies_psi() {
         .filter_map(|result| (result.verdict == Verdict::Violated).then_some(result.level.code()))
         .collect();
     assert_eq!((findings.levels.len(), violated), (3, vec!["PC"]));
+}
+
+/// Every consistency model of Jepsen's map is one of the levels, and the page on levels says which.
+#[test]
+fn the_models_of_jepsen_are_levels() {
+    let page =
+        std::fs::read_to_string(common::repository("docs/levels.md")).expect("the page is part of the repository");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `:")).collect();
+    assert_eq!(rows.len(), 16);
+    for row in rows {
+        let [_, keyword, level, _] = row.split('|').map(str::trim).collect::<Vec<&str>>()[..] else { panic!("{row}") };
+        let named = isoscope::checkers::lattice::named(keyword.trim_matches('`')).expect("a level");
+        let code = level.split([',', ':']).next();
+        assert_eq!(code, Some(named.level.code.as_str()), "{row}");
+        assert!(named.decided().is_ok(), "{row}");
+    }
 }
 
 /// The histories by which the page on levels shows how some of them differ.

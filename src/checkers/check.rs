@@ -10,7 +10,7 @@ use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
     Cause, Checker, Engine, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness,
-    cut_isolation, in_real_time, read_consistency,
+    cut_isolation, in_real_time, overwriting, read_consistency,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -57,7 +57,7 @@ pub fn check_resolved(
 
 /// How a history is checked.
 #[derive(Clone, Copy, Debug)]
-struct CheckMode {
+struct CheckMode<'a> {
     /// How much may be done about ambiguous reads.
     effort: Effort,
     /// When trying writers of ambiguous reads ends.
@@ -66,6 +66,8 @@ struct CheckMode {
     elements: Elements,
     /// Whether the assumption that transactions set up the initial state is tested.
     tests_set_up: bool,
+    /// By transaction: its place in an order that explains most reads, if one is known.
+    guess: Option<&'a [u32]>,
 }
 
 /// How elements of lists that were appended more than once are treated.
@@ -77,13 +79,14 @@ enum Elements {
     LeftOpen,
 }
 
-impl CheckMode {
+impl CheckMode<'_> {
     /// As users ask for it.
-    const WHOLE: CheckMode = CheckMode {
+    const WHOLE: CheckMode<'static> = CheckMode {
         effort: Effort::Any,
         patience: Budget::UntilDecided,
         elements: Elements::Searched,
         tests_set_up: true,
+        guess: None,
     };
 
     /// How much may be done about ambiguous reads, and for how long.
@@ -98,19 +101,22 @@ struct Request<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    mode: CheckMode,
+    mode: CheckMode<'a>,
     /// Called with each level as soon as it is decided.
     observe: &'a (dyn Fn(&LevelResult) + Sync),
 }
 
 impl Request<'_> {
     fn check(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        decide_applicable(self.history, Checker::Fast, self.options, self.observe, |options, observe| {
-            let request = Request { options, observe, ..self };
-            if options.levels.iter().any(|level| level.plain_of().is_some()) {
-                return plain::check(request, resolution);
-            }
-            request.check_applicable(resolution)
+        let Request { history, options, control, observe, .. } = self;
+        decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
+            overwriting::beside(history, options, control, observe, |options| {
+                let request = Request { options, observe, ..self };
+                match options.levels.iter().any(|level| level.plain_of().is_some()) {
+                    true => plain::check(request, resolution),
+                    false => request.check_applicable(resolution),
+                }
+            })
         })
     }
 
@@ -145,7 +151,7 @@ impl Request<'_> {
         };
         control.phase("indexing", 0);
         let begin = Instant::now();
-        let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
+        let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, mode.guess, control));
         let index_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         let assumes_set_up =
@@ -209,6 +215,7 @@ impl Prepared {
         history: &History,
         resolution: Option<Arc<Resolution>>,
         options: &Options,
+        guess: Option<&[u32]>,
         control: &Control,
     ) -> Result<Prepared, Interrupt> {
         let resolution = match resolution {
@@ -216,7 +223,11 @@ impl Prepared {
             None => Arc::new(resolve(history, control)?),
         };
         let choice = resolution.choice_of_none();
-        let index = Index::build_with(history, &resolution, &choice, control)?;
+        let mut index = Index::build_with(history, &resolution, &choice, control)?;
+        if let Some(guess) = guess {
+            let place = |t: &TransactionId| guess.get(t.index()).copied().unwrap_or(u32::MAX);
+            index.guess = index.transaction.iter().map(place).collect();
+        }
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
             || match options.levels.iter().any(needs_ground) {
@@ -233,7 +244,7 @@ struct Run<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    mode: CheckMode,
+    mode: CheckMode<'a>,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
     levels: Vec<Level>,
     told: Mutex<LevelSet>,

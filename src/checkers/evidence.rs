@@ -2,10 +2,13 @@
 
 use super::rest::{Sought, Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns, weak};
-use crate::control::Control;
+use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Index, Node, Resolution};
+use crate::relations::{Index, NONE, Node, Resolution};
 use std::collections::BTreeMap;
+
+/// A violated level and transactions that suffice for it.
+type CoreOf<'a> = (Level, &'a [Node]);
 
 /// Most transactions of a core that is worth reducing.
 const LARGEST_CORE: usize = 1 << 14;
@@ -46,14 +49,12 @@ pub(super) fn first(
     index: &Index,
     reads: &Instances,
     violated: LevelSet,
-    core: Option<(Level, &[Node])>,
+    (core, cores): (Option<CoreOf<'_>>, &[CoreOf<'_>]),
     max_instances: usize,
     control: &Control,
 ) -> Option<(Instances, Option<Instances>)> {
-    let shows_all = |found: &Instances| {
-        let shows = |level| found.violations.iter().any(|violation| violation.levels.contains(level));
-        violated.iter().all(shows)
-    };
+    let shows = |found: &Instances, level| found.violations.iter().any(|violation| violation.levels.contains(level));
+    let shows_all = |found: &Instances| violated.iter().all(|level| shows(found, level));
     let mut found = Instances { violations: reads.violations.clone(), ..Instances::default() };
     if shows_all(&found) {
         return Some((found, None));
@@ -66,9 +67,23 @@ pub(super) fn first(
             return Some((found, None));
         }
     }
+    let is_weak = |level: &Level| level.is_weak() || level.is_of_sessions();
+    if index.is_guessed() {
+        let stretches = Stretches { history, index, max_instances, control };
+        found.violations.extend(stretches.violations(violated).ok()?);
+        for &(level, nodes) in cores.iter().filter(|(level, _)| violated.contains(*level)) {
+            if !shows(&found, level) {
+                let shown = strong_patterns::of_engine(history, index, nodes.to_vec(), level, control);
+                found.violations.extend(shown.ok()?);
+            }
+        }
+        if shows_all(&found) {
+            return Some((found, None));
+        }
+    }
     let index = index.canonical(history, control).ok()?;
     let mut weak = None;
-    if violated.iter().any(|level| level.is_weak() || level.is_of_sessions()) {
+    if violated.iter().any(|level| is_weak(&level) && !(index.is_guessed() && shows(&found, level))) {
         let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
         found.violations.extend_from_slice(&listed.violations);
         weak = Some(listed);
@@ -79,6 +94,64 @@ pub(super) fn first(
         found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations);
     }
     shows_all(&found).then_some((found, weak))
+}
+
+/// Stretches of a long index along an order that explains most reads.
+struct Stretches<'a> {
+    history: &'a History,
+    index: &'a Index,
+    max_instances: usize,
+    control: &'a Control,
+}
+
+impl Stretches<'_> {
+    /// Violations of weak levels that some stretch shows by itself, at most one for each level that no other one names: in
+    /// the whole, where no session joins transactions, they would take memory quadratic in its length.
+    fn violations(&self, violated: LevelSet) -> Result<Vec<Violation>, Interrupt> {
+        /// Transactions of a stretch.
+        const LENGTHS: [usize; 2] = [1 << 10, 1 << 13];
+        let mut order: Vec<Node> = (0..self.index.n_nodes() as Node).collect();
+        order.sort_unstable_by_key(|&t| self.index.guess[t as usize]);
+        let mut wanted: Vec<Level> = violated.iter().filter(|level| level.is_weak()).collect();
+        let mut found: Vec<Violation> = Vec::new();
+        for length in LENGTHS {
+            for begin in (0..order.len()).step_by(length / 2) {
+                if wanted.is_empty() {
+                    return Ok(found);
+                }
+                let end = order.len().min(begin + length);
+                found.extend(self.shown_by(&order[begin..end], &wanted)?);
+                wanted.retain(|level| !found.iter().any(|violation| violation.levels.contains(*level)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// For each of some violated levels that these transactions violate by themselves, one violation.
+    fn shown_by(&self, nodes: &[Node], wanted: &[Level]) -> Result<Vec<Violation>, Interrupt> {
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        let mut part = self.index.part(&nodes);
+        let mut found: Vec<Violation> = Vec::new();
+        for &level in wanted {
+            if found.iter().any(|violation| violation.levels.contains(level))
+                || weak::decide(&part, level, self.control)? != weak::WeakDecision::Violated
+            {
+                continue;
+            }
+            part.node = vec![NONE; self.index.node.len()];
+            (0..).zip(&part.transaction).for_each(|(node, t)| part.node[t.index()] = node);
+            let listed = weak::instances(
+                self.history,
+                &part,
+                with_causal([level].into_iter().collect()),
+                self.max_instances,
+                self.control,
+            )?;
+            found.extend(listed.violations.into_iter().find(|violation| violation.levels.contains(level)));
+        }
+        Ok(found)
+    }
 }
 
 /// Adds those of the `first` violations that no other violation of their levels covers because a limit stopped the

@@ -12,6 +12,12 @@ use std::str::FromStr;
 pub enum Level {
     /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
     CutIsolation,
+    /// P-PL1: read uncommitted (Adya 1999, PL-1): transactions overwrite each other in one order.
+    PlainReadUncommitted,
+    /// PL1: the same with sessions.
+    ReadUncommitted,
+    /// R-PL1: the same in real time.
+    StrongReadUncommitted,
     /// P-PL2: Adya's read committed (Adya 1999, PL-2): no wrong reads and no cycle of observed edges.
     PlainAdyaReadCommitted,
     /// PL2: the same with sessions.
@@ -165,6 +171,8 @@ pub enum CountedOrder {
 pub enum Engine {
     /// The reads of each transaction by themselves: `cut_isolation`.
     Reads,
+    /// The orders of versions that lists show, whatever else was read: `overwriting`.
+    Versions,
     /// A commit order that an axiom of visibility constrains: `weak`.
     Weak(Axiom),
     /// The same with a guarantee of sessions, or none of them, in place of the axiom: `weak::guarantees`.
@@ -234,24 +242,39 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 47] = [
+const ROWS: [LevelRow; 50] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
         gloss: "no transaction reads a key from two other transactions",
         promise: "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored" },
+    LevelRow { level: PlainReadUncommitted, code: "P-PL1", long_name: "plain-read-uncommitted", also: &[], adya: Some("PL-1"), elle: Some("read-uncommitted"),
+        implies: &[], order: CountedOrder::Nothing, engine: Engine::Versions,
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(ReadUncommitted),
+        gloss: "as PL1, but session order is ignored",
+        promise: "the versions of all keys have one order, which no transactions contradict by overwriting each other crosswise; reads may return anything; session order is ignored" },
+    LevelRow { level: ReadUncommitted, code: "PL1", long_name: "read-uncommitted", also: &[], adya: None, elle: Some("strong-session-read-uncommitted"),
+        implies: &[PlainReadUncommitted], order: CountedOrder::Session, engine: Engine::Versions,
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "transactions overwrite each other in one order, which sessions follow; reads may return anything",
+        promise: "the versions of all keys have one order, which sessions follow and no transactions contradict by overwriting each other crosswise; reads may return anything" },
+    LevelRow { level: StrongReadUncommitted, code: "R-PL1", long_name: "strong-read-uncommitted", also: &[], adya: None, elle: Some("strong-read-uncommitted"),
+        implies: &[ReadUncommitted], order: CountedOrder::RealTime, engine: Engine::Versions,
+        witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
+        gloss: "PL1, and in addition the order of versions agrees with real time",
+        promise: "the versions of all keys have one order, which sessions and real time follow and no transactions contradict by overwriting each other crosswise; reads may return anything" },
     LevelRow { level: PlainAdyaReadCommitted, code: "P-PL2", long_name: "plain-adya-read-committed", also: &[], adya: Some("PL-2"), elle: Some("read-committed"),
-        implies: &[], order: CountedOrder::Nothing, engine: Engine::Sessions(None),
+        implies: &[PlainReadUncommitted], order: CountedOrder::Nothing, engine: Engine::Sessions(None),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: Some(AdyaReadCommitted),
         gloss: "as PL2, but session order is ignored",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; reads follow one order of commits; versions may be missed; session order is ignored" },
     LevelRow { level: AdyaReadCommitted, code: "PL2", long_name: "adya-read-committed", also: &["pl-2"], adya: None, elle: Some("strong-session-read-committed"),
-        implies: &[PlainAdyaReadCommitted], order: CountedOrder::Session, engine: Engine::Sessions(None),
+        implies: &[PlainAdyaReadCommitted, ReadUncommitted], order: CountedOrder::Session, engine: Engine::Sessions(None),
         witness: WitnessKind::CommitOrder, turn: Some(7), spreads: false, usual: false, plain_of: None,
         gloss: "only committed, final versions are read, and sessions and reads follow one order of commits",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; sessions and reads follow one order of commits; versions may be missed" },
     LevelRow { level: StrongAdyaReadCommitted, code: "R-PL2", long_name: "strong-adya-read-committed", also: &[], adya: None, elle: Some("strong-read-committed"),
-        implies: &[AdyaReadCommitted], order: CountedOrder::RealTime, engine: Engine::Sessions(None),
+        implies: &[AdyaReadCommitted, StrongReadUncommitted], order: CountedOrder::RealTime, engine: Engine::Sessions(None),
         witness: WitnessKind::CommitOrder, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "PL2, and in addition the order of transactions agrees with real time; stale reads are allowed",
         promise: "a transaction reads its own latest write of a key, else the final version of another committed transaction; sessions and reads follow one order of commits; versions may be missed; the order of commits agrees with real time" },

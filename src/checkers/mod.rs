@@ -27,6 +27,7 @@ mod linearizability;
 mod list_reads;
 pub(crate) mod mini_transactions;
 mod monotonic_reads;
+mod overwriting;
 mod page;
 mod pattern;
 mod place;

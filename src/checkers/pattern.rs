@@ -27,6 +27,8 @@ pub enum Pattern {
     CyclicCO,
     /// The version order that lists show is cyclic, with session order and write-read or alone.
     VersionOrderCycle,
+    /// Committed transactions overwrote each other's versions crosswise, or against the order of sessions or time.
+    WriteCycle,
     /// TAP-h.
     NonMonoReadCO,
     /// TAP-i.
@@ -120,14 +122,14 @@ pub enum Shows {
 use Level::{
     CursorStability as CS, CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR,
     MonotonicSnapshotReads as MSR, MonotonicView as MV, MonotonicWrites as MW, ParallelSnapshotIsolation as PSI,
-    Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, ReadYourWrites as RYW,
-    Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
+    Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, ReadUncommitted as PL1,
+    ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
     TransactionalCausalConsistency as TCC, UpdateAtomic as UA, WritesFollowReads as WFR,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 35] = [
+const ROWS: [PatternRow; 36] = [
     PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -138,6 +140,7 @@ const ROWS: [PatternRow; 35] = [
     PatternRow { pattern: DuplicateElement, shows: Shows::WrongRead, of_lists: true, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element more often than it was appended", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
     PatternRow { pattern: CyclicCO, shows: Shows::CausalOrder, of_lists: false, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges form a cycle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: VersionOrderCycle, shows: Shows::CausalOrder, of_lists: true, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges form a cycle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
+    PatternRow { pattern: WriteCycle, shows: Shows::Order, of_lists: true, id: "WriteCycle", name: "WriteCycle", title: "Write cycle", meaning: "lists show that transactions overwrote each other's versions in a cycle, or against the order that counts", adya: Some("G0"), level: PL1, source: "Adya, PL-1" },
     PatternRow { pattern: NonMonoReadCO, shows: Shows::CausalOrder, of_lists: false, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonMonoReadCM, shows: Shows::CausalOrder, of_lists: false, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonRepeatableRead, shows: Shows::Reads, of_lists: false, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },

@@ -28,6 +28,8 @@ pub struct Rest {
 /// Arguments about plain levels to be added to the instances with sessions.
 #[derive(Clone, Debug)]
 pub(super) struct PlainArguments {
+    /// The levels that were decided for those asked for: where no times order anything, others answer for some of these.
+    pub(super) decided: Vec<Level>,
     /// The history in which each transaction has a session of its own, if a plain level is violated.
     pub(super) alone: Option<Arc<History>>,
     /// Violations found there, by the forms of the plain levels.

@@ -142,7 +142,7 @@ pub struct CheckArguments {
     #[arg(value_name = "PATH", required_unless_present = "claim")]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN [default: those that the checker decides]; only if named: PSI,
-    /// UA, CS, MV, MSR and PL2, the session guarantees RYW, MR, MW, WFR and PRAM, and levels that ignore session order (P-),
+    /// UA, CS, MV, MSR, PL2 and PL1, the session guarantees RYW, MR, MW, WFR and PRAM, and levels that ignore session order (P-),
     /// respect real time (R-), or do so per key (K-) or for commits only (C-); `isoscope levels` lists them all with their names
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,

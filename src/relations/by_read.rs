@@ -42,6 +42,7 @@ impl Index {
             lists: self.lists.iter().map(|list| ListOrder { reader: rows.last(list.reader), ..list.clone() }).collect(),
             interval: owners.iter().filter_map(|&t| self.interval.get(t as usize)).copied().collect(),
             recorded_at: Vec::new(),
+            guess: owners.iter().filter_map(|&t| self.guess.get(t as usize)).copied().collect(),
             readers: Default::default(),
             ..self.clone()
         }

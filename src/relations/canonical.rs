@@ -69,6 +69,9 @@ impl Index {
         index.interval = nodes.iter().filter(|_| times).map(|&t| self.interval[t as usize]).collect();
         let recorded = !self.recorded_at.is_empty();
         index.recorded_at = nodes.iter().filter(|_| recorded).map(|&t| self.recorded_at[t as usize]).collect();
+        // A guess depends on the order of sessions in the file.
+        let guessed = self.is_guessed();
+        index.guess = nodes.iter().filter(|_| guessed).map(|&t| self.guess[t as usize]).collect();
         index.lists = list_orders(history, &index, &key_of, &|node| node);
         index
     }

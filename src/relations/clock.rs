@@ -111,6 +111,25 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// What is added comes after all that it reads from.
+    fn guess(&self, new: &mut Index) {
+        if new.guess.is_empty() {
+            return;
+        }
+        let old = self.index.n_nodes();
+        new.guess.resize(self.n_nodes as usize, 0);
+        for access in self.reads.iter().filter(|access| access.node as usize >= old) {
+            let seen = new.guess[self.writers[access.key as usize] as usize];
+            let own = &mut new.guess[access.node as usize];
+            *own = seen.max(*own);
+        }
+        for v in old + 1..self.n_nodes as usize {
+            if new.session[v] == new.session[v - 1] {
+                new.guess[v] = new.guess[v].max(new.guess[v - 1]);
+            }
+        }
+    }
+
     fn index(mut self) -> Index {
         let (old, n_keys, n_slots) = (self.index, self.index.n_keys() as u32, self.index.slot_node.len());
         let mut new = Index { readers: Default::default(), recorded_at: Vec::new(), ..old.clone() };
@@ -133,6 +152,7 @@ impl<'a> Plan<'a> {
             new.slot_key.push(key);
             new.slot_operation.push(OperationId(0));
         }
+        self.guess(&mut new);
         let slot = |key: u32| (n_slots + key as usize) as Slot;
         // Keys were added in the order of their numbers, so those of a node are ascending, after all others.
         let mut writes: Vec<Access> = (0..).zip(&self.writers).map(|(key, &node)| Access { node, key }).collect();

@@ -73,6 +73,10 @@ pub struct Index {
     /// read from one file. In many files that is the order in which transactions began or ended.
     pub recorded_at: Vec<u32>,
 
+    /// By node: its place in an order that explains most reads, where one was known before; else empty. Engines begin with
+    /// it, which decides nothing.
+    pub guess: Vec<u32>,
+
     /// Reads grouped by the version they return, made on first use.
     pub(crate) readers: OnceLock<Readers>,
 }
@@ -185,6 +189,14 @@ impl Index {
     #[inline]
     pub fn slots_of(&self, key: u32) -> std::ops::Range<usize> {
         self.key_begin[key as usize] as usize..self.key_begin[key as usize + 1] as usize
+    }
+
+    /// Whether it is long and an order that explains most reads is known: then evidence is made of what the engines found,
+    /// and may depend on the order of sessions in the file.
+    pub fn is_guessed(&self) -> bool {
+        /// Transactions from which on it pays off.
+        const LONG: usize = 1 << 12;
+        !self.guess.is_empty() && self.n_nodes() >= LONG
     }
 
     fn readers(&self) -> &Readers {

@@ -96,6 +96,9 @@ impl Index {
         if !whole.recorded_at.is_empty() {
             self.recorded_at = nodes.iter().map(|&t| whole.recorded_at[t as usize]).collect();
         }
+        if !whole.guess.is_empty() {
+            self.guess = nodes.iter().map(|&t| whole.guess[t as usize]).collect();
+        }
     }
 
     fn take_versions(&mut self, whole: &Index, keys: &Numbers, nodes: &Numbers, slots: &Numbers) {

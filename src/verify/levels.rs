@@ -132,6 +132,8 @@ pub(super) enum Time {
 pub(super) enum Replay {
     /// Nothing is replayed: the reads of each transaction show it.
     Reads,
+    /// A commit order: it agrees with the lists that were read, whatever they miss.
+    Versions,
     /// A commit order: each read returns the newest version that its transaction sees.
     Sees(Sight),
     /// Starts and commits: a transaction reads what had been committed when it started; where `apart` is set, two writers
@@ -151,11 +153,14 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 47] = [
+pub(super) const ROWS: [Row; 50] = [
     Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "P-PL2", implies: &[], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
-    Row { code: "PL2", implies: &["P-PL2"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-PL2", implies: &["PL2"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
+    Row { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
+    Row { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    Row { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
     Row { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
     Row { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
     Row { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },

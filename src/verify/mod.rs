@@ -58,6 +58,7 @@ mod linear;
 mod list_evidence;
 mod lists;
 mod operations;
+mod overwriting;
 mod part;
 mod pattern;
 mod propagation;

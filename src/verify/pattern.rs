@@ -1,7 +1,7 @@
 //! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names, and whether one read, or one list, is an instance by itself.
-const PATTERNS: [(&str, &str, bool); 35] = [
+const PATTERNS: [(&str, &str, bool); 36] = [
     ("TAP-a", "ThinAirRead", true),
     ("TAP-b", "AbortedRead", true),
     ("TAP-c", "FutureRead", true),
@@ -12,6 +12,7 @@ const PATTERNS: [(&str, &str, bool); 35] = [
     ("DuplicateElement", "DuplicateElement", true),
     ("TAP-g", "CyclicCO", false),
     ("VersionOrderCycle", "VersionOrderCycle", false),
+    ("WriteCycle", "WriteCycle", false),
     ("TAP-h", "NonMonoReadCO", false),
     ("TAP-i", "NonMonoReadCM", false),
     ("TAP-j", "NonRepeatableRead", false),

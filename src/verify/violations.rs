@@ -6,7 +6,7 @@ use super::form::Form;
 use super::levels::{self, is_of_reads};
 use super::resolution::Resolution;
 use super::told::{Scene, Surplus, Told};
-use super::{Problem, SessionNames, read};
+use super::{Problem, SessionNames, overwriting, read};
 use crate::history::{History, TransactionId};
 use crate::report::{ProofEntry, ViolationEntry};
 use std::collections::BTreeSet;
@@ -95,6 +95,10 @@ impl Court<'_> {
     /// What a violation with a valid proof shows.
     fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
         let Court { history, resolution, .. } = *self;
+        if of_overwriting(violation) {
+            overwriting::check(history, resolution, violation, transactions)?;
+            return Ok(overwriting::told(history, resolution, violation, transactions));
+        }
         let mut levels = named(violation)?;
         if violation.proof == ProofEntry::Read
             || levels.iter().any(|level| is_of_reads(level)) && !names_reads(&violation.proof)
@@ -156,6 +160,9 @@ pub(super) fn holds(
     violation: &ViolationEntry,
     transactions: &[TransactionId],
 ) -> Result<(), String> {
+    if of_overwriting(violation) {
+        return overwriting::check(history, resolution, violation, transactions);
+    }
     let levels = named(violation)?;
     if violation.proof == ProofEntry::Read {
         return read::check(history, resolution, violation, transactions, &levels);
@@ -177,11 +184,19 @@ pub(super) fn holds_apart(
     violation: &ViolationEntry,
     transactions: &[TransactionId],
 ) -> Result<(), String> {
+    if of_overwriting(violation) {
+        return Err("elements appended more than once show nothing at read uncommitted".to_owned());
+    }
     let levels = named(violation)?;
     match violation.proof {
         ProofEntry::Read => read::check(&apart.history, resolution, violation, transactions, &levels),
         _ => cycle::check_apart(apart, resolution, violation, transactions, (&levels, false)).map(drop),
     }
+}
+
+/// Whether a violation is one of what was overwritten, at some of its levels: then it must be at all.
+fn of_overwriting(violation: &ViolationEntry) -> bool {
+    violation.levels.iter().any(|level| overwriting::is_of_overwriting(level))
 }
 
 fn names_reads(proof: &ProofEntry) -> bool {

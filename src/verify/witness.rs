@@ -6,7 +6,7 @@ use super::replay::{self, Extent, Flaw, Step};
 use super::resolution::{Resolution, Source};
 use super::story::{Sight, Sources};
 use super::weak;
-use super::{SessionNames, cut, linear};
+use super::{SessionNames, cut, linear, overwriting};
 use crate::control::Control;
 use crate::history::{History, ListRule, OperationId, OperationKind, TransactionId};
 use crate::report::LevelEntry;
@@ -54,7 +54,7 @@ fn replays(
         return cut::satisfied(history, resolution).map(|()| true);
     }
     let Some(entries) = &level.witness else { return Ok(false) };
-    if has_no_meaning(history) {
+    if replay != Some(Replay::Versions) && has_no_meaning(history) {
         return Ok(false);
     }
     let order = entries.iter().map(|entry| names.find(entry)).collect::<Result<Vec<_>, _>>()?;
@@ -140,6 +140,10 @@ impl Stage<'_> {
                     Some(Time::ByKey) => replay::in_real_time_by_key(history, initial, steps.iter().copied()),
                     time => self.is_timed(&replay::commits(steps), time),
                 }
+            }
+            (Replay::Versions, Witness::Commits(order)) => {
+                overwriting::order_fits(history, initial, order)?;
+                self.is_timed(order, row.time)
             }
             (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.

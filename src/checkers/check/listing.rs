@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::checkers::Violation;
-use crate::checkers::decide::weakest_core;
+use crate::checkers::decide::{cores, weakest_core};
 use crate::checkers::refutation::{self, Searched};
 use crate::checkers::rest::{Counted, Sought, Uncounted};
 use crate::control::NOT_ALL_LISTED;
@@ -62,7 +62,7 @@ impl Run<'_> {
             return None;
         }
         let Prepared { index, reads, .. } = prepared;
-        let (violated, core) = (Sought::of(decisions).violated, weakest_core(decisions));
+        let (violated, core) = (Sought::of(decisions).violated, (weakest_core(decisions), &cores(decisions)[..]));
         let max = self.options.max_instances;
         let (mut found, weak) = evidence::first(self.history, index, reads, violated, core, max, self.control)?;
         evidence::arrange(&mut found, self.levels_that_hold(), 1);
@@ -189,6 +189,16 @@ fn not_all_listed(control: &Control) -> Option<String> {
 pub fn count(
     history: &History,
     resolution: Arc<Resolution>,
+    findings: Findings,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    overwriting::kept(findings, |findings| count_others(history, resolution, findings, options, control))
+}
+
+fn count_others(
+    history: &History,
+    resolution: Arc<Resolution>,
     mut findings: Findings,
     options: &Options,
     control: &Control,
@@ -206,7 +216,7 @@ pub fn count(
     let mut listing = Listing { history, max_instances, sought };
     let violations = std::mem::take(&mut findings.violations);
     let first = First { found: Instances { violations, ..Instances::default() }, weak };
-    let mut found = match Prepared::new(history, Some(resolution), options, &counting) {
+    let mut found = match Prepared::new(history, Some(resolution), options, None, &counting) {
         Ok(mut prepared) => listing.list(&mut prepared, false, Some(first), &counting),
         Err(_) => {
             let mut found = Instances::default();

@@ -10,7 +10,7 @@ pub(super) const BASES: [Base; 21] = [
         broken_by: "TAP-j", implies: &[], on: &[(Plain, &[])] },
     Base { code: "PL1", name: "read-uncommitted", also: &[], known_as: "Adya's PL-1: no G0",
         promise: "the versions of all keys have one order, which no transactions contradict by overwriting each other crosswise; reads may return anything",
-        broken_by: "VersionOrderCycle of version order alone (G0)", implies: &[],
+        broken_by: "WriteCycle", implies: &[],
         on: &[(Plain, &["read-uncommitted", "PL-1"]), (Session, &["strong-session-read-uncommitted"]), (RealTime, &["strong-read-uncommitted"])] },
     Base { code: "PL2", name: "adya-read-committed", also: &["pl-2"], known_as: "Adya's PL-2: no G1",
         promise: "a transaction reads its own latest write of a key, else a final version of a committed transaction, and reads and version order form no cycle",

@@ -17,6 +17,7 @@
 mod certain;
 mod choices;
 mod core;
+mod guess;
 mod items;
 mod known;
 mod open_reads;
@@ -31,7 +32,7 @@ pub(in crate::checkers) use choices::{OpenDecision, decide_open};
 pub(in crate::checkers) use core::Core;
 pub(in crate::checkers) use known::{Events, Known, Rule, Vertex};
 pub(in crate::checkers) use open_reads::OpenReads;
-pub(in crate::checkers) use reachability::CausalPast;
+pub(in crate::checkers) use reachability::{CausalPast, expected_places};
 pub(in crate::checkers) use search::Effort;
 pub(in crate::checkers) use turns::take_turns;
 

@@ -19,6 +19,8 @@ const BLOCK_ENTRIES: usize = 1 << 28;
 const MOST_VECTOR_WORK: usize = 40_000_000_000;
 /// Most columns of a block: rows of a stretch of the order should stay in the cache.
 const MOST_COLUMNS: usize = 64;
+/// Vertices visited by most backward searches where a good order is known.
+const FEW_STEPS: usize = 200;
 /// Vertices visited by one backward search.
 const SEARCH_STEPS: usize = 2000;
 
@@ -65,7 +67,9 @@ pub(super) fn leads_to(
     let mut wanted: Vec<u32> = queries.iter().map(|&(u, _)| session_of(u)).collect();
     wanted.sort_unstable();
     wanted.dedup();
-    if wanted.len().saturating_mul(graph.n_edges() + order.len()) > MOST_VECTOR_WORK {
+    let work = wanted.len().saturating_mul(graph.n_edges() + order.len());
+    // By a good guess what is asked about is close together.
+    if work > MOST_VECTOR_WORK || index.is_guessed() && work > queries.len() * FEW_STEPS {
         search_backwards(graph, order, queries, &mut answer, control)?;
         return Ok(answer);
     }
@@ -91,7 +95,7 @@ pub(super) fn leads_to(
 
 /// For each vertex, the length of a longest path to it, minus the length of a longest path from it: a good first guess
 /// of its place in the order, since the errors of the two have opposite signs. O(edges).
-pub(super) fn expected_places(graph: &Digraph, order: &[Vertex]) -> Vec<u64> {
+pub(in crate::checkers) fn expected_places(graph: &Digraph, order: &[Vertex]) -> Vec<u64> {
     let (mut before, mut after) = (vec![0u64; order.len()], vec![0u64; order.len()]);
     for &v in order {
         for &w in graph.successors(v) {
@@ -112,7 +116,8 @@ pub(in crate::checkers) struct CausalPast {
 }
 
 impl CausalPast {
-    /// From the graph of SO ∪ WR over transactions. `None` if it has a cycle or the vectors would be too large.
+    /// From the graph of SO ∪ WR over transactions. `None` if it has a cycle or the vectors would be too large, as they are
+    /// where each transaction has a session of its own.
     /// O(edges · sessions) time, 4 bytes for a transaction and session.
     pub(in crate::checkers) fn new(
         index: &Index,
@@ -122,7 +127,10 @@ impl CausalPast {
         let mut sessions = index.session.clone();
         sessions.dedup();
         let work = sessions.len().saturating_mul(graph.n_edges() + index.n_nodes());
-        if work > MOST_VECTOR_WORK || sessions.len().saturating_mul(index.n_nodes()) > 2 * BLOCK_ENTRIES {
+        if index.is_guessed()
+            || work > MOST_VECTOR_WORK
+            || sessions.len().saturating_mul(index.n_nodes()) > 2 * BLOCK_ENTRIES
+        {
             return Ok(None);
         }
         let Some(order) = topological_order(graph) else { return Ok(None) };

@@ -1,8 +1,9 @@
 //! Phase 1: lazy saturation. Consequences are drawn only where the current guess of an order contradicts a read.
 
+use super::guess::first_places;
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
-use super::reachability::{expected_places, leads_to};
+use super::reachability::leads_to;
 use super::replay::{explains, replay};
 use crate::control::{Control, Interrupt};
 use crate::graph::{topological_order, topological_order_by_priority};
@@ -54,7 +55,7 @@ pub(in crate::checkers) fn saturate(
     if explains(known, open, &first) {
         return Ok(Saturated::Witness(first));
     }
-    let mut priority = expected_places(&graph, &first);
+    let mut priority = first_places(known, &graph, &first);
     let mut before = None;
     for round in 1.. {
         control.check()?;

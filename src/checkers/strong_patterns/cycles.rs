@@ -6,7 +6,7 @@ use super::class::{classify, turn_to_lost_update};
 use super::{Listing, strong};
 use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, decide, derivation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
@@ -180,6 +180,27 @@ pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -
         _ => None,
     };
     violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
+}
+
+/// The violation that the transactions show which an engine found to suffice, at any level above the weak ones.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn of_engine(
+    history: &History,
+    index: &Index,
+    mut nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let is_strong = strong([level].into_iter().collect()).next().is_some();
+    if nodes.len() > SMALL || !is_strong {
+        nodes = reduce_by(index, nodes, &mut |part| decide::core(part, level, control))?;
+    }
+    match is_strong {
+        true => prove(history, index, nodes, level, false, control),
+        false => super::of_part(history, &index.part(&nodes), level, control),
+    }
 }
 
 fn has_divergence(index: &Index) -> bool {

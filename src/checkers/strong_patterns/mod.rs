@@ -36,7 +36,7 @@ mod pairs;
 mod parts;
 
 pub(super) use class::named_by;
-pub(super) use cycles::of_core;
+pub(super) use cycles::{of_core, of_engine};
 pub(super) use parts::of_part;
 
 use super::place::Window;

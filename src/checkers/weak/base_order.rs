@@ -52,8 +52,12 @@ impl BaseOrder {
     }
 }
 
-/// Ranks by time or line, if at least 49 of 50 reads return what was written before by that measure.
+/// Ranks by an order known before, else by time or line, if at least 49 of 50 reads return what was written before by that
+/// measure.
 fn recorded_ranks(index: &Index) -> Option<Vec<u32>> {
+    if !index.guess.is_empty() {
+        return Some(index.guess.clone());
+    }
     if !index.interval.is_empty() {
         let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
         if let Some(ends) = ends

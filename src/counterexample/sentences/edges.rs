@@ -1,7 +1,7 @@
 //! What an edge says, in one sentence: what was observed, and what follows at the level that the argument is about.
 
 use super::words::Words;
-use crate::checkers::{Level, Respected};
+use crate::checkers::{CountedOrder, Level, Respected};
 use crate::counterexample::claim::is_in_its_list;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation};
@@ -23,6 +23,16 @@ impl Words<'_> {
         format!("{}{path}.", sentence(&self.edge(edge, level)))
     }
 
+    /// ", and both used key x", where real time counts only between transactions with a key in common.
+    fn shared_key(&self, edge: &Edge, level: Level) -> String {
+        if level.row().order != CountedOrder::KeyRealTime {
+            return String::new();
+        }
+        let keys = |t: TransactionId| self.history.operations_of(t).map(|o| self.history.operation(o).key);
+        let shared = keys(edge.from).find(|&key| keys(edge.to).any(|other| other == key));
+        shared.map_or_else(String::new, |key| format!(", and both used {}", self.key(Some(key))))
+    }
+
     /// What an edge says, without a full stop.
     pub(in crate::counterexample) fn edge(&self, edge: &Edge, level: Level) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
@@ -31,12 +41,13 @@ impl Words<'_> {
             Reason::SessionOrder if edge.from.is_initial() => format!("{from} comes before every transaction"),
             Reason::SessionOrder if edge.relation == Relation::RealTime => {
                 let [ended, began] = [edge.from, edge.to].map(|t| self.history.interval(t));
+                let shared = self.shared_key(edge, level);
                 match (ended, began) {
                     (Some(first), Some(then)) => {
                         let [began, ended] = [then.start, first.end].map(|time| self.time(time));
-                        format!("{to} began at {began}, after {from} had ended at {ended}")
+                        format!("{to} began at {began}, after {from} had ended at {ended}{shared}")
                     }
-                    _ => format!("{to} began after {from} had ended"),
+                    _ => format!("{to} began after {from} had ended{shared}"),
                 }
             }
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),

@@ -242,7 +242,9 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     if held.is_empty() && open.is_empty() {
         return "forbidden by every level".to_owned();
     }
-    let stronger = if broken.len() > weakest.len() { " and everything stronger" } else { "" };
+    // Those that count no sessions but real time are judged alone, and none of them is the strongest.
+    let is_alone = weakest.iter().any(|level| level.is_form_of_itself());
+    let stronger = if broken.len() > weakest.len() || is_alone { " and everything stronger" } else { "" };
     let parts = [("allowed by", strongest, ""), ("forbidden by", weakest, stronger), ("undecided:", open, "")];
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {

@@ -3,7 +3,7 @@
 //! What is counted and listed are the instances with sessions; for each plain level that is violated one argument without
 //! sessions is added, or replaces the one about the same instance.
 
-use super::super::{Request, set_up};
+use super::super::{CheckMode, Request, set_up};
 use super::named;
 use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
@@ -44,6 +44,7 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
         }
     }
     let mut plain_arguments = PlainArguments {
+        decided: options.levels.clone(),
         alone: None,
         arguments: Vec::new(),
         plain: open,
@@ -70,6 +71,7 @@ pub(super) fn count(
     control: &Control,
 ) -> Findings {
     findings.violations.clone_from(&plain_arguments.others);
+    let options = &Options { levels: plain_arguments.decided.clone(), ..options.clone() };
     let asked = options.levels.iter().chain(&plain_arguments.not_asked).filter(|level| level.plain_of().is_none());
     let asked = Options { levels: asked.copied().collect(), ..options.clone() };
     let mut findings = super::super::count(history, resolution, findings, &asked, control);
@@ -140,7 +142,9 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
     forms.dedup();
     let asked = Options { levels: forms, max_instances: options.max_instances.min(1), counts: false, share: None };
     let alone = history.with_a_session_each(&set_up_transactions(history));
-    let request = Request { history: &alone, observe: &|_| {}, ..request };
+    let guess = super::guess(history, None, control);
+    let mode = CheckMode { guess: guess.as_deref(), ..mode };
+    let request = Request { history: &alone, observe: &|_| {}, mode, ..request };
     let mut found = Request { options: &asked, ..request }.check_applicable(None);
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.

@@ -6,11 +6,14 @@
 
 mod mixed;
 
-use super::{Request, set_up};
+use super::{CheckMode, Request, set_up};
+use crate::checkers::strong;
+use crate::checkers::weak::BaseOrder;
 use crate::checkers::{Cause, Findings, Level, LevelResult, LevelSet, Options, Verdict, applicable, in_real_time};
 use crate::control::Control;
+use crate::graph::{Digraph, topological_order_by_priority};
 use crate::history::History;
-use crate::relations::{Index, Resolution, resolve, set_up_transactions};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Resolution, resolve, set_up_transactions};
 use std::sync::Arc;
 
 /// [`Request::check_applicable`] where some of the levels are plain. Where times contradict session order, those that need them are
@@ -62,6 +65,48 @@ fn decide(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings
         true => Alone(request).check(resolution),
         false => mixed::check(request, resolution),
     }
+}
+
+/// By transaction: its place in an order that explains most reads and respects sessions. The engines begin with it where there
+/// are no sessions: what is wrong with these is wrong in few places. None if sessions and reads form a cycle.
+fn guess(history: &History, resolution: Option<Arc<Resolution>>, control: &Control) -> Option<Vec<u32>> {
+    let resolution = resolution.map_or_else(|| resolve(history, control).map(Arc::new), Ok).ok()?;
+    let index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control).ok()?;
+    let ground = BaseOrder::new(&index, control).ok()??;
+    // Sessions that wait for others may be far apart in that order; in the middle of where reads leave room they are not.
+    let graph = observed(&index);
+    let middle = topological_order_by_priority(&graph, &strong::expected_places(&graph, ground.order()))?;
+    let order = match n_unexplained(&index, &middle) < n_unexplained(&index, ground.order()) {
+        true => &middle,
+        false => ground.order(),
+    };
+    let mut guess = vec![NONE; history.n_transactions()];
+    for (&node, place) in order.iter().zip(0..) {
+        guess[index.transaction[node as usize].index()] = place;
+    }
+    Some(guess)
+}
+
+/// Session order and reads.
+fn observed(index: &Index) -> Digraph {
+    let mut edges: Vec<(Node, Node)> = Vec::with_capacity(index.read_key.len());
+    for t in 0..index.n_nodes() as Node {
+        edges.extend(index.successor(t).map(|next| (t, next)));
+        let writers = index.reads_of(t).map(|read| index.writer_of_read(read));
+        edges.extend(writers.filter(|&writer| writer != NONE && writer != t).map(|writer| (writer, t)));
+    }
+    Digraph::new(index.n_nodes(), edges.iter().copied())
+}
+
+/// How many reads do not return the newest version where transactions run in this order.
+fn n_unexplained(index: &Index, order: &[Node]) -> usize {
+    let mut newest = vec![INITIAL_SLOT; index.n_keys()];
+    let mut n = 0;
+    for &t in order {
+        n += index.reads_of(t).filter(|&read| newest[index.read_key[read] as usize] != index.read_slot[read]).count();
+        index.writes_of(t).for_each(|write| newest[index.write_key[write] as usize] = index.write_slot[write]);
+    }
+    n
 }
 
 /// The plain levels, and CI, that a violation of these levels violates where each transaction has a session of its own.
@@ -125,7 +170,7 @@ impl Alone<'_> {
         let form = |level: &Level| level.plain_of().unwrap_or(*level);
         let verdicts =
             Options { levels: options.levels.iter().map(form).collect(), max_instances: 0, counts: false, share: None };
-        let mut known = Request { options: &verdicts, ..quiet }.check_applicable(resolution);
+        let mut known = Request { options: &verdicts, ..quiet }.check_applicable(resolution.clone());
         let holds = |result: &LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
         let open: Vec<Level> = known.levels.iter().filter(|result| !holds(result)).map(|result| result.level).collect();
         known.levels.retain(holds);
@@ -136,7 +181,9 @@ impl Alone<'_> {
         }
         let alone = Arc::new(history.with_a_session_each(&set_up_transactions(history)));
         let asked = Options { levels: open, ..options.clone() };
-        let mut found = Request { history: &alone, options: &asked, ..quiet }.check_applicable(None);
+        let guess = guess(history, resolution, control);
+        let mode = CheckMode { guess: guess.as_deref(), ..mode };
+        let mut found = Request { history: &alone, options: &asked, mode, ..quiet }.check_applicable(None);
         found.rest.alone(alone);
         self.name(&mut found);
         if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
