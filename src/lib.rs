@@ -49,7 +49,7 @@
 //! # As a library
 //!
 //! A history is opened, or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a test suite
-//! that checks what it recorded, and a format of one's own.
+//! that checks what it recorded, a gate for continuous integration, and a format of one's own.
 //!
 //! ```
 //! use isoscope::audit::{self, Examples};

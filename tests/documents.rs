@@ -26,7 +26,7 @@ fn text(page: &Path) -> String {
     std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()))
 }
 
-/// The commands of the blocks to run, a line that ends with a backslash with the next one.
+/// The commands of the blocks to run, a line that ends with a backslash with the next one, and those of jobs in pipelines.
 #[cfg(unix)]
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
@@ -35,6 +35,8 @@ fn commands(page: &str) -> Vec<String> {
         commands.extend(block.lines().map(str::to_owned));
     }
     commands.retain(|line| !line.starts_with("cargo ") && !line.is_empty());
+    let steps = page.lines().filter_map(|line| line.trim().strip_prefix("run: ").or(line.trim().strip_prefix("- ")));
+    commands.extend(steps.filter(|step| step.starts_with("isoscope ")).map(str::to_owned));
     commands
 }
 
@@ -52,7 +54,9 @@ fn every_command_runs_as_written() {
         // Each page begins in a fresh checkout, as far as its commands need one.
         let here = place.path().join(page.file_stem().expect("a name"));
         std::fs::create_dir(&here).expect("a folder");
-        std::os::unix::fs::symlink(repository("sample_histories"), here.join("sample_histories")).expect("a link");
+        for name in ["sample_histories", "histories"] {
+            std::os::unix::fs::symlink(repository("sample_histories"), here.join(name)).expect("a link");
+        }
         for command in commands(&text(&page)) {
             let mut shell = Command::new("sh");
             shell.args(["-c", &command]).env("PATH", &path).current_dir(&here).stdin(Stdio::null());

@@ -402,7 +402,7 @@ impl App {
             });
         } else if state.page.is_about_anomaly() {
             Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
-                panels::argument::argument_ui(ui, document, requests);
+                panels::argument::argument_ui(ui, state, document, requests);
             });
         }
         let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));

@@ -71,7 +71,7 @@ pub enum Command {
     Reproduce(ReproduceArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
-    /// Print the JSON Schema of reports or of histories
+    /// Print the JSON Schema of reports, histories or driver programs
     Schema(SchemaArguments),
     /// Print completions for a shell
     Completions(CompletionsArguments),
@@ -414,7 +414,7 @@ pub struct ReportArguments {
     /// Where to write it: a new folder, or a file that ends in .html; `-` writes the page to standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
-    /// Replace an earlier report in the folder OUT, whatever was changed in it
+    /// Replace an earlier report in OUT, even if edited, unless other files are there
     #[arg(long)]
     pub(super) force: bool,
     /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level

@@ -21,7 +21,7 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
-    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://…; once for each server (below). Tables or keys named isoscope are deleted
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://…; once for each server (below). Tables isoscope and isoscope_list, or keys isoscope:*, are deleted
     #[arg(long, value_name = "[NAME=]URL", default_value = "sqlite")]
     db: Vec<Address>,
     /// Command of a driver program, in place of --db: JSON lines on its standard streams (docs/drivers.md)

@@ -37,8 +37,8 @@ const ROUNDS: u64 = 10;
     isoscope hunt --db sqlite --claim \"sqlite serializable\" --rounds 3\n  \
     isoscope hunt --db primary=postgres://me@localhost:5432/test --db standby=postgres://me@localhost:5433/test,read-only \
       --isolation repeatable-read --time 60\n\n\
-    With several servers the workload is by default disjoint-writes: 12 keys, 2000 transactions a session of 2 to 4 \
-    operations. The level is what the database promises for one server.\n\n\
+    With several servers the workload is by default disjoint-writes: 12 keys, 2000 transactions of 2 to 4 operations \
+    per session. The level is what the database promises for one server.\n\n\
     A folder, named by -o, gets the history of the round that violates a level, and a report of the violation that is \
     easiest to follow. `isoscope collect --help` lists databases and their levels.\n\n\
     Exit codes: 0 no violation in any round, 1 violated, 2 bad usage or a database that does not answer, 3 undecided.")]

@@ -132,7 +132,7 @@ const SESSION_ORDER: Quotation = Quotation {
 
 const WRITE_READ: Quotation = Quotation {
     name: "Write-read",
-    formula: "(t1, t2) ∈ wr(x) ⇔ t2 reads x and the value it returns is the one that t1 left in x; wr ⊆ co",
+    formula: "(t1, t2) ∈ wr(x) ⇔ t2 reads a value of x that t1 wrote; wr ⊆ co",
     words: "a transaction that reads a version commits after the one that wrote it",
     source: "Biswas & Enea 2019, Def. 2.1 and 2.2",
 };

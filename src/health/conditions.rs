@@ -28,10 +28,11 @@ pub(super) fn findings(
 fn version_order(order: VersionOrder) -> Option<Finding> {
     let text = format!(
         "The order of {} of {} pairs of neighbouring versions is known ({}): one was read before the other was written, \
-         or a list shows both. Strong levels have to search for the rest.",
+         or a list shows both.{}",
         grouped(order.known),
         grouped(order.pairs),
         percent(order.known, order.pairs),
+        if order.known < order.pairs { " Strong levels have to search for the rest." } else { "" },
     );
     (order.pairs > 0).then(|| Finding::new(Kind::VersionOrder, Severity::Note, order.known, text))
 }
@@ -116,8 +117,7 @@ fn times(history: &History) -> Finding {
     let n = history.transactions().filter(without).count() as u64;
     let text = match n {
         0 => "Holds: every transaction has times, as strict serializability needs them.".to_owned(),
-        n if !history.has_times() => {
-            let _ = n;
+        _ if !history.has_times() => {
             "Does not hold: no transaction has times, so nothing about real time can be decided.".to_owned()
         }
         n => format!("Does not hold: {} no times.", counted(n, "transaction") + by_number(n, " has", " have")),

@@ -250,7 +250,7 @@ fn thin_air(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Find
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
     let text = format!(
-        "{beginning} Likeliest out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
+        "{beginning} Most likely out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
          by two sessions (first {} = {}). {}",
         history.key_name(first.key),
         history.value_name(first.value),
@@ -266,16 +266,16 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
     let tail = phantoms.iter().filter(|phantom| phantom.cause == Cause::CutTail).count();
     let why = match tail * 2 > phantoms.len() {
         true => {
-            "Likeliest the log was cut off: they are larger than all values logged for their keys, and are read near the \
+            "Most likely the log was cut off: they are larger than all values logged for their keys, and are read near the \
              end of their sessions"
         }
         false => {
-            "Likeliest a session is missing in the log, or part of one: several sessions read the same values, so \
+            "Most likely a session, or part of one, is missing from the log: several sessions read the same values, so \
              a transaction wrote them"
         }
     };
     let text = format!(
-        "{beginning} {why} (first {} = {}). Then these reads say nothing about the database: check a whole log. {}",
+        "{beginning} {why} (first {} = {}). Then these reads say nothing about the database: check a complete log. {}",
         history.key_name(first.key),
         history.value_name(first.value),
         flag.sentence(),
@@ -291,7 +291,7 @@ fn left_over(history: &History, phantoms: &[&Phantom], may_be_one: bool) -> Opti
     let same = may_be_one && phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
     let choice = if same { history.value_name(first.value) } else { "any-unwritten".to_owned() };
     let text = format!(
-        "{beginning} Likeliest {} there before the log began: of {} it is the only such value, and no session reads it \
+        "{beginning} Most likely {} there before the log began: of {} it is the only such value, and no session reads it \
          after it has seen a logged version. --initial {choice} takes {} as initial.",
         by_number(phantoms.len() as u64, "it was", "they were"),
         by_number(phantoms.len() as u64, "its key", "each key"),

@@ -27,6 +27,7 @@ use crate::diagram::path::distance_to_line;
 use crate::diagram::scene::Scene;
 use crate::history::TransactionId;
 use crate::jobs;
+use crate::relations::EdgeIndex;
 use brush::Brush;
 use card::CardNode;
 use edge::ArrowEdge;
@@ -436,6 +437,12 @@ impl Canvas {
     }
 
     /// The edge nearest to a point, among those within reach. O(edges).
+    /// Where the label of an edge is on the screen, in a canvas at `rect`.
+    pub fn label_of(&self, rect: Rect, edge: EdgeIndex) -> Option<Rect> {
+        let found = self.shown.parts.edges.iter().find(|sketch| sketch.arrow.edge == edge)?;
+        Some(self.navigation.to_screen_rect(rect, found.label))
+    }
+
     fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&Arc<EdgeSketch>> {
         let reach = REACH / self.navigation.zoom().max(0.02);
         let at = self.navigation.to_picture(rect, at);

@@ -1,17 +1,13 @@
-//! The argument next to the graph: title, levels, numbered steps, and why an edge is there.
+//! The argument next to the graph: title, levels and numbered steps.
 
 use super::raw_lines::raw_lines_ui;
 use crate::app::canvas::look::Lit;
-use crate::app::command::{Command, Request, Requests};
-use crate::app::picture::{self, Picture};
-use crate::app::state::Document;
+use crate::app::command::{Command, Requests};
+use crate::app::picture::Picture;
+use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
-use crate::app::vocabulary::{Attention, Focus};
+use crate::app::vocabulary::Attention;
 use crate::counterexample::{Step, StepRole, narrate};
-use crate::diagram::layout::MAX_TITLE_COLUMNS;
-use crate::diagram::text_size::elide;
-use crate::history::TransactionId;
-use crate::relations::EdgeIndex;
 use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
 };
@@ -20,7 +16,7 @@ use egui::{
 const CASE_INDENT: f32 = 14.0;
 
 /// Draws the panel.
-pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let Some(picture) = &document.picture else {
         let text = match (document.selected, document.drawing) {
@@ -69,7 +65,7 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         super::cases::cases_ui(ui, picture, document, requests);
         style::note(ui, &picture.argument.explanation.size);
         rule(ui);
-        why_ui(ui, picture, document, requests);
+        super::answer::why_ui(ui, picture, state, document, requests);
         rule(ui);
         if !asked {
             super::what_if::what_if_ui(ui, document, requests);
@@ -190,104 +186,4 @@ fn sentence(step: &Step, palette: &Palette) -> egui::text::LayoutJob {
     job.append(said, 0.0, format(palette.text));
     job.append(&from, 0.0, format(palette.weak));
     job
-}
-
-/// Why the edge that has attention is there; without one, the edges to choose from.
-fn why_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Requests) {
-    let palette = Palette::of(ui);
-    let violation = &picture.argument.counterexample.violation;
-    if violation.edges.is_empty() {
-        style::note(ui, "The operations alone contradict the level: no edge is needed.");
-        return;
-    }
-    let chosen = match document.attention() {
-        Some(Attention::Edge(edge)) => Some(edge),
-        Some(Attention::Step(step)) => {
-            picture.argument.explanation.steps.get(step).and_then(|step| step.edges.last().copied())
-        }
-        _ => None,
-    };
-    let chosen = chosen.filter(|edge| *edge < picture.edges().len());
-    match chosen {
-        Some(edge) => {
-            style::bold(ui, "Why is this edge here?", style::HEADING, palette.strong);
-            edge_ui(ui, picture, edge, true, requests);
-            super::overrides::pick_ui(ui, document, edge, violation.edges.len(), requests);
-            evidence_ui(ui, picture, edge, requests);
-        }
-        None => {
-            ui.horizontal(|ui| {
-                style::bold_line(ui, "Edges", style::HEADING, palette.strong);
-                style::note(ui, "click one to see why it is there");
-            });
-            for &edge in &picture.drawn {
-                edge_ui(ui, picture, edge, false, requests);
-            }
-        }
-    }
-}
-
-fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, requests: &mut Requests) {
-    let palette = Palette::of(ui);
-    let example = &picture.argument.counterexample;
-    let Some(edge) = picture.edges().get(index) else { return };
-    // The font of lists lacks the sign ⊥.
-    let short = |name: String| elide(&name, MAX_TITLE_COLUMNS);
-    let name = |t: TransactionId| match t.is_initial() {
-        true => "initial".to_owned(),
-        false => short(example.history.transaction_name(t)),
-    };
-    let key = edge.key.map(|key| format!(" {}", short(example.history.key_name(key)))).unwrap_or_default();
-    let text = format!("{} → {}", name(edge.from), name(edge.to));
-    let response = ui
-        .horizontal_wrapped(|ui| {
-            let code = format!("{}{key}", edge.relation.code());
-            ui.label(RichText::new(code).monospace().color(palette.relation(edge.relation)));
-            ui.label(RichText::new(text.as_str()).color(palette.strong));
-            style::note(ui, edge.relation.name());
-        })
-        .response;
-    let response = ui.interact(response.rect, ui.id().with(("edge line", index, full)), Sense::click());
-    response
-        .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{} edge {text}", edge.relation.code())));
-    if response.clicked() && !full {
-        requests.push(Request::Focus(Focus::Pin(Some(Attention::Edge(index)))));
-    }
-    if response.hovered() && !full {
-        requests.push(Request::Focus(Focus::Hover(Attention::Edge(index))));
-    }
-    if !full {
-        return;
-    }
-    let supposed = picture.argument.interpretation.alternatives.iter().find(|other| other.edge == index);
-    if let Some(supposed) = supposed {
-        ui.label(RichText::new(format!("This order was ruled out. {}", supposed.text)).color(palette.text));
-    }
-    if let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
-        ui.label(RichText::new(reason).color(palette.text));
-        let rejected = picture.argument.interpretation.alternatives.iter().find(|other| other.instead_of == index);
-        if let Some(rejected) = rejected {
-            let text = format!("Why not the other way round? {}", rejected.text);
-            ui.label(RichText::new(text).color(palette.weak));
-        }
-    }
-}
-
-fn evidence_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, requests: &mut Requests) {
-    let edges = &picture.argument.counterexample.violation.edges;
-    let evidence = picture::evidence_of(edges, index);
-    if evidence.is_empty() {
-        return;
-    }
-    ui.horizontal(|ui| {
-        style::note(ui, "rests on");
-        let shown = picture.expanded.contains(&index);
-        let text = if shown { "Fold evidence" } else { "Show evidence" };
-        if ui.small_button(text).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
-            requests.push(Request::ToggleEvidence(index));
-        }
-    });
-    for premise in evidence {
-        ui.indent(("premise", premise), |ui| edge_ui(ui, picture, premise, false, requests));
-    }
 }

@@ -1,6 +1,7 @@
 //! The panels of the window: each reads the state and pushes requests.
 
 pub mod anomalies;
+mod answer;
 pub mod argument;
 pub mod banners;
 pub mod batch;

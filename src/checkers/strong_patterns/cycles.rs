@@ -6,7 +6,7 @@ use super::class::{classify, turn_to_lost_update};
 use super::{Listing, strong};
 use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, decide, derivation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
@@ -14,7 +14,7 @@ use crate::relations::{Edge, Index, Node};
 use std::collections::BTreeSet;
 
 /// Largest number of transactions for which a proof is tried at once; more are reduced first.
-const SMALL: usize = 48;
+pub(super) const SMALL: usize = 48;
 /// Work for reducing one core, in transactions decided.
 const REDUCING: usize = 2_000_000;
 
@@ -138,7 +138,7 @@ pub(in crate::checkers) fn of_core(
 
 /// Proves that these transactions alone violate the weakest strong level that they violate. With `skip_known` nothing
 /// is returned for what other patterns show already: violations of TCC, and two updates of one version.
-fn prove(
+pub(super) fn prove(
     history: &History,
     index: &Index,
     mut nodes: Vec<Node>,
@@ -180,27 +180,6 @@ pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -
         _ => None,
     };
     violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
-}
-
-/// The violation that the transactions show which an engine found to suffice, at any level above the weak ones.
-///
-/// # Errors
-/// [`Interrupt`] when `control` ends the work first.
-pub(in crate::checkers) fn of_engine(
-    history: &History,
-    index: &Index,
-    mut nodes: Vec<Node>,
-    level: Level,
-    control: &Control,
-) -> Result<Option<Violation>, Interrupt> {
-    let is_strong = strong([level].into_iter().collect()).next().is_some();
-    if nodes.len() > SMALL || !is_strong {
-        nodes = reduce_by(index, nodes, &mut |part| decide::core(part, level, control))?;
-    }
-    match is_strong {
-        true => prove(history, index, nodes, level, false, control),
-        false => super::of_part(history, &index.part(&nodes), level, control),
-    }
 }
 
 fn has_divergence(index: &Index) -> bool {

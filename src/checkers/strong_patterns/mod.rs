@@ -36,8 +36,8 @@ mod pairs;
 mod parts;
 
 pub(super) use class::named_by;
-pub(super) use cycles::{of_core, of_engine};
-pub(super) use parts::of_part;
+pub(super) use cycles::of_core;
+pub(super) use parts::{of_engine, of_part};
 
 use super::place::Window;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};

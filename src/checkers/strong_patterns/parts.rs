@@ -1,7 +1,7 @@
 //! What violates a level of dependencies, or monotonic snapshot reads, and no named pattern shows.
 
-use super::Listing;
-use super::cycles::{reduce_by, told};
+use super::cycles::{SMALL, prove, reduce_by, told};
+use super::{Listing, strong};
 use crate::checkers::decide;
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Violation, derivation};
@@ -41,6 +41,27 @@ pub(super) fn find(
         rest.retain(|t| nodes.binary_search(t).is_err());
     }
     Ok(())
+}
+
+/// The violation that the transactions show which an engine found to suffice, at any level above the weak ones.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn of_engine(
+    history: &History,
+    index: &Index,
+    mut nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let is_strong = strong([level].into_iter().collect()).next().is_some();
+    if nodes.len() > SMALL || !is_strong {
+        nodes = reduce_by(index, nodes, &mut |part| decide::core(part, level, control))?;
+    }
+    match is_strong {
+        true => prove(history, index, nodes, level, false, control),
+        false => of_part(history, &index.part(&nodes), level, control),
+    }
 }
 
 /// The violation of a level that all transactions of a small index show.

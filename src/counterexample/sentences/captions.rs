@@ -72,24 +72,27 @@ pub(in crate::counterexample) fn left(n_transactions: usize, satisfied: Option<L
     }
 }
 
-/// "Were T295's version of key 4 the newer one, T393, which sees T297, would have read an older version than …".
+/// "If T295's version of key 4 were the newer one, T393, which sees T297, would have read an older version than …".
 pub(in crate::counterexample) fn rejection(words: &Words<'_>, held: &Edge, cycle: &[EdgeIndex]) -> String {
     let (from, to) = (words.transaction(held.from), words.transaction(held.to));
     let key = words.key(held.key);
     match &held.because {
         Reason::Visible { reader, .. } => format!(
-            "Were {from}'s version of {key} newer than {to}'s, {} would not have seen {from}, but it did: {}.",
+            "If {from}'s version of {key} were newer than {to}'s, {} would not have seen {from}, but it did: {}.",
             words.transaction(*reader),
             words.path(cycle)
         ),
         Reason::ReadModifyWrite { .. } => {
             format!(
-                "Were {to}'s version of {key} older than {from}'s, {to} could not have read it: {}.",
+                "If {to}'s version of {key} were older than {from}'s, {to} could not have read it: {}.",
                 words.path(cycle)
             )
         }
         Reason::Conflict { .. } => {
-            format!("Were {to} the first to commit, {from} could not have started before that: {}.", words.path(cycle))
+            format!(
+                "If {to} were the first to commit, {from} could not have started before that: {}.",
+                words.path(cycle)
+            )
         }
         _ => format!("The list shows that {to}'s version of {key} is not older than {from}'s."),
     }

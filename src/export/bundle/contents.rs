@@ -68,13 +68,13 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     }
     how_much(report, parts);
     report.heading(2, "Setting");
-    report.paragraph(vec![text("What the history does not tell is marked with … and is for you to fill in.")]);
+    report.paragraph(vec![text("What the history does not say is marked with … for you to fill in.")]);
     report.blocks.push(setting(parts.brief));
     report.heading(2, "How to reproduce it");
     to_run(report, parts);
     report.heading(2, "Files");
     files(report, parts, whole_in_one);
-    report.heading(2, "How to make this report again");
+    report.heading(2, "Regenerating this report");
     report.blocks.push(Block::Code { language: "sh", text: visible_line(&parts.brief.command) });
     let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
     report.paragraph(vec![text(format!(
@@ -207,7 +207,7 @@ fn how_much(report: &mut Document, parts: &Parts<'_>) {
     report.blocks.push(Block::Table { header, rows: kinds });
     let pattern = parts.brief.violation.id.pattern;
     if let Some(extent) = trust::extent(findings, whole, pattern) {
-        report.paragraph(vec![text(format!("Those of this kind ({pattern}) are in {extent} of the file."))]);
+        report.paragraph(vec![text(format!("Instances of {pattern} are in {extent} of the file."))]);
     }
 }
 
@@ -310,7 +310,7 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     for file in parts.histories {
         let mut about = vec![text(format!("{}; checked again after writing: violates {}", file.about, level.spoken()))];
         if !file.losses.is_empty() {
-            about.push(text(format!("; does not keep {}", file.losses.join(", "))));
+            about.push(text(format!("; loses {}", file.losses.join(", "))));
         }
         if lists_are_shorter {
             about.push(text("; its lists lack the elements that no transaction in it appends"));

@@ -98,7 +98,7 @@ pub(super) fn health_table(health: &Health) -> Block {
         }
         vec![vec![text(finding.severity.word())], vec![text(finding.kind.title())], words]
     };
-    let header = ["weight", "what", "in words"].map(|name| vec![text(name)]).to_vec();
+    let header = ["severity", "check", "details"].map(|name| vec![text(name)]).to_vec();
     Block::Table { header, rows: health.findings.iter().map(row).collect() }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn web_page(page: &Page<'_>) -> String {
     out.push_str("<main>\n");
     out.push_str(&stage::stage(picture, explanation));
     let facts: Vec<Line> = explanation.facts().into_iter().map(|fact| vec![Inline::Text(fact)]).collect();
-    out.push_str("<section class=\"facts\">\n<h2>What it breaks</h2>\n");
+    out.push_str("<section class=\"facts\">\n<h2>Isolation levels violated</h2>\n");
     out.push_str(&block(&Block::List(facts)));
     out.push_str("</section>\n");
     out.push_str(&operations::operations(parts.brief, picture));

@@ -1,6 +1,7 @@
 //! Pairs of writers that nothing orders: the decisions on them, and the search where they contradict each other.
 
-use super::{BASE, Engine, Failure, Kind, Versions};
+use super::{BASE, Engine, Failure, Versions};
+use crate::checkers::Level;
 use crate::follow::order::{Cycle, Node, Owner, Seq};
 use std::collections::BTreeSet;
 
@@ -238,7 +239,7 @@ impl Engine {
             let (last_commit, last_start) = self.bounds.get(&key).copied().unwrap_or_default();
             // Nothing of the key is behind it: it is the last version, and no one reads it.
             let is_last = last_start <= place && last_commit <= place && !self.readers.contains_key(&(key, t));
-            if is_last && (self.kind != Kind::Snapshot || self.is_alone_since(versions, t, start)) {
+            if is_last && (self.level != Level::SnapshotIsolation || self.is_alone_since(versions, t, start)) {
                 continue;
             }
             for other in std::iter::once(BASE).chain(versions.iter().copied()) {
@@ -254,7 +255,7 @@ impl Engine {
                         return Some(Wrong { key, older: t, newer, reader: Some(reader) });
                     }
                 }
-                if self.kind == Kind::Snapshot
+                if self.level == Level::SnapshotIsolation
                     && other != BASE
                     && other != t
                     && let Some((older, newer)) = self.overlap(other, t)

@@ -1,6 +1,7 @@
 //! What a new transaction forces.
 
-use super::{BASE, Engine, Failure, Kind, Resident, seal};
+use super::{BASE, Engine, Failure, Resident, seal};
+use crate::checkers::Level;
 use crate::follow::delivered::Delivered;
 use crate::follow::order::{Owner, Seq};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ impl Engine {
     pub(super) fn insert(&mut self, t: &Arc<Delivered>) -> Result<(), Failure> {
         let reads = self.remembered_reads(t)?;
         let start = self.order.event(t.seq);
-        let commit = if self.kind.has_two_events() { self.order.event(t.seq) } else { start };
+        let commit = if self.level.has_snapshots() { self.order.event(t.seq) } else { start };
         let resident = Resident { t: Arc::clone(t), reads: reads.clone(), start, commit };
         self.residents.insert(t.seq, resident);
         if start != commit {
@@ -27,7 +28,7 @@ impl Engine {
         self.enter_reads(t, reads, &seen)?;
         self.enter_writes(t)?;
         self.enter_appended(t)?;
-        match self.kind.is_weak() {
+        match self.level.is_weak() {
             true => {
                 self.dirty.clear();
                 Ok(())
@@ -51,7 +52,7 @@ impl Engine {
                     }
                 },
             };
-            if self.kind == Kind::ReadCommitted || !reads.contains(&(read.key, writer)) {
+            if self.level == Level::ReadCommitted || !reads.contains(&(read.key, writer)) {
                 reads.push((read.key, writer));
             }
         }
@@ -72,7 +73,7 @@ impl Engine {
                 match (is_seen, writer) {
                     (true, BASE) => self.seen_after_base(t.seq, key)?,
                     (true, _) => self.precede(other, writer)?,
-                    (false, _) if self.kind.is_weak() => {}
+                    (false, _) if self.level.is_weak() => {}
                     (false, BASE) => self.base_before(t.seq, key, other)?,
                     (false, _) if self.is_known(writer, other) => {
                         self.force(start, self.residents[&other].commit, Owner::Forced)?;
@@ -100,13 +101,13 @@ impl Engine {
     fn others(&self, key: u32, t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<(Seq, bool)> {
         let Some(versions) = self.versions.get(&key) else { return Vec::new() };
         let wrote = |other: &&Seq| self.residents[*other].t.writes.contains(&key);
-        match self.kind {
-            Kind::ReadCommitted => earlier.iter().filter(wrote).map(|&other| (other, true)).collect(),
-            Kind::ReadAtomic => {
+        match self.level {
+            Level::ReadCommitted => earlier.iter().filter(wrote).map(|&other| (other, true)).collect(),
+            Level::ReadAtomic => {
                 let own = versions.of_session(t.session).last();
                 causes.iter().filter(wrote).chain(own).map(|&other| (other, true)).collect()
             }
-            Kind::Causal => versions.seen(&t.seen).map(|other| (other, true)).collect(),
+            Level::TransactionalCausalConsistency => versions.seen(&t.seen).map(|other| (other, true)).collect(),
             _ => {
                 let seen = versions.seen(&t.seen).map(|other| (other, true));
                 seen.chain(versions.unseen(&t.seen).map(|other| (other, false))).collect()

@@ -32,30 +32,6 @@ use versions::Versions;
 /// In place of a writer: the settled version of the key, at first the initial one.
 pub(super) const BASE: Seq = 0;
 
-/// What a level looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    ReadCommitted,
-    ReadAtomic,
-    Causal,
-    Prefix,
-    Snapshot,
-    Serial,
-    StrictSerial,
-}
-
-impl Kind {
-    /// Whether a read only orders writers that its transaction has seen.
-    fn is_weak(self) -> bool {
-        matches!(self, Kind::ReadCommitted | Kind::ReadAtomic | Kind::Causal)
-    }
-
-    /// Whether transactions read at one moment and write at another.
-    fn has_two_events(self) -> bool {
-        matches!(self, Kind::Prefix | Kind::Snapshot)
-    }
-}
-
 /// Why an engine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -96,7 +72,6 @@ struct Resident {
 #[derive(Debug)]
 pub(super) struct Engine {
     level: Level,
-    kind: Kind,
     order: Order,
     residents: FxHashMap<Seq, Resident>,
     /// By key: the remembered writers.
@@ -129,19 +104,9 @@ pub(super) struct Engine {
 impl Engine {
     /// The engine of a level, if it can be followed.
     pub(super) fn new(level: Level) -> Option<Engine> {
-        let kind = match level {
-            Level::ReadCommitted => Kind::ReadCommitted,
-            Level::ReadAtomic => Kind::ReadAtomic,
-            Level::TransactionalCausalConsistency => Kind::Causal,
-            Level::PrefixConsistency => Kind::Prefix,
-            Level::SnapshotIsolation => Kind::Snapshot,
-            Level::Serializability => Kind::Serial,
-            Level::StrictSerializability => Kind::StrictSerial,
-            _ => return None,
-        };
-        Some(Engine {
+        let is_followed = level.row().usual && (level.is_weak() || level.is_strong());
+        is_followed.then(|| Engine {
             level,
-            kind,
             order: Order::default(),
             residents: FxHashMap::default(),
             versions: FxHashMap::default(),
@@ -300,7 +265,7 @@ impl Engine {
         let (older, newer) = (&self.residents[&a].t, &self.residents[&b].t);
         self.known.contains(&(a, b))
             || older.is_seen_by(newer)
-            || (self.kind == Kind::StrictSerial && times::is_before(older, newer))
+            || (self.level == Level::StrictSerializability && times::is_before(older, newer))
     }
 
     /// The versions that `a` wrote of common keys are older than those of `b`, in every order.
@@ -328,9 +293,9 @@ impl Engine {
     fn edges_of_pair(&self, a: Seq, b: Seq) -> Vec<(Node, Node)> {
         let (older, newer) = (&self.residents[&a], &self.residents[&b]);
         // Under snapshot isolation writers of a key do not overlap.
-        let begin = if self.kind == Kind::Snapshot { newer.start } else { newer.commit };
+        let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
         let mut edges = vec![(older.commit, begin)];
-        if self.kind.is_weak() {
+        if self.level.is_weak() {
             return edges;
         }
         for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {

@@ -17,7 +17,8 @@
 //!
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
 
-use super::{BASE, Engine, Kind};
+use super::{BASE, Engine};
+use crate::checkers::Level;
 use crate::follow::delivered::{Delivered, Read};
 use crate::follow::order::{Owner, Seq};
 use crate::follow::record::Atom;
@@ -156,7 +157,7 @@ impl Engine {
             return;
         }
         let mut order = self.in_order();
-        let is_lossless = !self.has_lists && !matches!(self.kind, Kind::ReadCommitted | Kind::ReadAtomic);
+        let is_lossless = !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
         if around.passed.is_some() && is_lossless {
             let limit = order.iter().take_while(|t| around.is_passed(&self.residents[t].t)).count();
             let (cut, dead) = self.lossless_cut(&order, limit);
@@ -176,7 +177,7 @@ impl Engine {
             }
         }
         if let Some(last) = order.last().copied()
-            && !self.kind.is_weak()
+            && !self.level.is_weak()
         {
             self.searched = 0;
             if let Err(failure) = self.solve() {
@@ -214,7 +215,7 @@ impl Engine {
     /// By number of transactions in front of a cut: whether none of them ends behind one that begins in front.
     fn clean_cuts(&self, order: &[Seq]) -> Vec<bool> {
         let mut clean = vec![true; order.len() + 1];
-        if !self.kind.has_two_events() {
+        if !self.level.has_snapshots() {
             return clean;
         }
         let mut first_start = u64::MAX;
@@ -274,7 +275,7 @@ impl Engine {
                 true if versions[n + 1..].iter().all(|&other| self.is_known(t, other)) => None,
                 true if is_dead => {
                     let readers = self.readers.get(&(key, t)).into_iter().flatten();
-                    let last = readers.filter(|_| !self.kind.is_weak()).filter_map(|reader| place.get(reader)).max();
+                    let last = readers.filter(|_| !self.level.is_weak()).filter_map(|reader| place.get(reader)).max();
                     last.map(|&last| last.min(next))
                 }
                 _ => Some(next),
@@ -321,7 +322,7 @@ impl Engine {
         self.bounds.clear();
         self.residents.keys().copied().collect::<Vec<_>>().into_iter().for_each(|t| self.widen_for(t));
         self.dirty.retain(|t| self.residents.contains_key(t));
-        if self.kind.is_weak() {
+        if self.level.is_weak() {
             self.dirty.clear();
         }
     }
@@ -380,7 +381,7 @@ impl Engine {
     /// A remembered transaction read a version that is settled now: the settled one, or, by age, one that can no longer
     /// be judged.
     fn adopt(&mut self, key: u32, reader: Seq, writer: Seq, is_settled: bool) {
-        let is_weak = self.kind.is_weak();
+        let is_weak = self.level.is_weak();
         let Some(resident) = self.residents.get_mut(&reader) else { return };
         resident.reads.retain(|read| *read != (key, writer));
         if is_settled {

@@ -4,7 +4,8 @@
 //! began comes before it. That holds in whatever order transactions are entered. Where two moments are equal, what begins
 //! comes first: then they are concurrent.
 
-use super::{Engine, Failure, Kind};
+use super::{Engine, Failure};
+use crate::checkers::Level;
 use crate::follow::delivered::Delivered;
 use crate::follow::order::{Node, Owner, Seq};
 use crate::history::Interval;
@@ -42,7 +43,8 @@ impl Engine {
     /// Enters the times of a transaction, where they count. It has seen what everything to come has seen, and cannot have
     /// ended before that began; what ended before something settled by age began is not judged.
     pub(super) fn enter_times(&mut self, t: &Delivered) -> Result<(), Failure> {
-        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.kind == Kind::StrictSerial) else {
+        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.level == Level::StrictSerializability)
+        else {
             return Ok(());
         };
         if end < self.moments.passed {
@@ -77,7 +79,8 @@ impl Engine {
 
     /// Removes the moments of a transaction that is settled.
     pub(super) fn forget_times(&mut self, t: &Delivered, by_age: bool) {
-        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.kind == Kind::StrictSerial) else {
+        let Some(Interval { start, end }) = t.record.interval.filter(|_| self.level == Level::StrictSerializability)
+        else {
             return;
         };
         let last = if by_age { &mut self.moments.settled } else { &mut self.moments.passed };
