@@ -436,13 +436,19 @@ impl Canvas {
         self.shown.parts.cards.iter().rposition(|card| card.rect.contains(at))
     }
 
-    /// The edge nearest to a point, among those within reach. O(edges).
     /// Where the label of an edge is on the screen, in a canvas at `rect`.
     pub fn label_of(&self, rect: Rect, edge: EdgeIndex) -> Option<Rect> {
         let found = self.shown.parts.edges.iter().find(|sketch| sketch.arrow.edge == edge)?;
         Some(self.navigation.to_screen_rect(rect, found.label))
     }
 
+    /// Where the cards are on the screen, in a canvas at `rect`.
+    pub fn cards(&self, rect: Rect) -> impl Iterator<Item = (TransactionId, Rect)> + '_ {
+        let cards = self.shown.parts.cards.iter();
+        cards.map(move |card| (card.card.transaction, self.navigation.to_screen_rect(rect, card.rect)))
+    }
+
+    /// The edge nearest to a point, among those within reach. O(edges).
     fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&Arc<EdgeSketch>> {
         let reach = REACH / self.navigation.zoom().max(0.02);
         let at = self.navigation.to_picture(rect, at);

@@ -1,5 +1,6 @@
 //! Why an edge is there: next to the edge where it is drawn and was clicked, else below the argument.
 
+use crate::app::canvas::Canvas;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{self, Picture};
 use crate::app::state::{Document, State};
@@ -9,10 +10,12 @@ use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
 use crate::history::TransactionId;
 use crate::relations::EdgeIndex;
-use egui::{Align2, Area, Frame, Id, Order, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2};
+use egui::{Align2, Area, Frame, Id, Order, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 /// Width of an answer next to an edge.
 const WIDTH: f32 = 330.0;
+/// Its height, as long as that is not known.
+const HEIGHT: f32 = 160.0;
 /// Space between an edge's label and its answer.
 const GAP: f32 = 12.0;
 
@@ -24,32 +27,55 @@ fn told_beside(state: &State, document: &Document) -> Option<EdgeIndex> {
     (picture.drawn.contains(&index) && !state.hidden.contains(&edge.relation)).then_some(index)
 }
 
-/// The answer next to the edge that was clicked, in the half of `area` that has more room. `place` finds an edge's label.
+/// The answer next to the edge that was clicked, in `canvas` at `area`, where it hides least.
 pub(super) fn beside_ui(
     ui: &Ui,
     area: Rect,
     (state, document): (&State, &Document),
-    place: impl Fn(EdgeIndex) -> Option<Rect>,
+    canvas: &Canvas,
     requests: &mut Requests,
 ) {
-    let Some((edge, picture)) = told_beside(state, document).zip(document.current_picture()) else { return };
-    let place = place(edge).unwrap_or(Rect::from_pos(area.center()));
-    let is_below = place.center().y < area.center().y;
-    let (pivot, y) = match is_below {
-        true => (Align2::CENTER_TOP, place.bottom() + GAP),
-        false => (Align2::CENTER_BOTTOM, place.top() - GAP),
-    };
-    let height = if is_below { area.bottom() - y } else { y - area.top() };
-    let id = Id::new(("why an edge is there", edge));
-    let above = Area::new(id).order(Order::Middle).pivot(pivot).fixed_pos(pos2(place.center().x, y));
-    above.constrain_to(area).show(ui.ctx(), |ui| {
+    let Some((index, picture)) = told_beside(state, document).zip(document.current_picture()) else { return };
+    let Some((edge, label)) = picture.edges().get(index).zip(canvas.label_of(area, index)) else { return };
+    let id = Id::new(("why an edge is there", index));
+    let size = ui.ctx().memory(|memory| memory.area_rect(id)).map_or(vec2(WIDTH, HEIGHT), |rect| rect.size());
+    let cards: Vec<(Rect, f32)> =
+        canvas.cards(area).map(|(t, card)| (card, if t == edge.from || t == edge.to { 3.0 } else { 1.0 })).collect();
+    let place = best_place(size, area.shrink(8.0), label, &cards);
+    Area::new(id).order(Order::Middle).fixed_pos(place.min).constrain_to(area).show(ui.ctx(), |ui| {
         Frame::popup(ui.style()).show(ui, |ui| {
-            ui.set_width(WIDTH.min(area.width() * 0.6));
-            ScrollArea::vertical().max_height((height - 2.0 * GAP).max(80.0)).show(ui, |ui| {
-                answer_ui(ui, picture, document, edge, requests);
+            ui.set_width(WIDTH);
+            let height = area.height() * 0.7;
+            ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
+                answer_ui(ui, picture, document, index, requests);
             });
         });
     });
+}
+
+/// A place for a rectangle of some size next to a label, or else in a corner, that covers as little as possible of the label and of
+/// the cards, each with its weight.
+fn best_place(size: Vec2, area: Rect, label: Rect, cards: &[(Rect, f32)]) -> Rect {
+    let beside = [
+        Align2::LEFT_CENTER.anchor_size(label.right_center() + vec2(GAP, 0.0), size),
+        Align2::RIGHT_CENTER.anchor_size(label.left_center() - vec2(GAP, 0.0), size),
+        Align2::CENTER_TOP.anchor_size(label.center_bottom() + vec2(0.0, GAP), size),
+        Align2::CENTER_BOTTOM.anchor_size(label.center_top() - vec2(0.0, GAP), size),
+    ];
+    let corners = [Align2::LEFT_BOTTOM, Align2::RIGHT_BOTTOM, Align2::LEFT_TOP, Align2::RIGHT_TOP];
+    let within = |place: Rect| {
+        let low = area.max - size;
+        Rect::from_min_size(place.min.min(low).max(area.min), size)
+    };
+    let corners = corners.map(|corner| corner.align_size_within_rect(size, area));
+    let covers = |place: &Rect| -> f32 {
+        let covered = |other: Rect| if place.intersects(other) { place.intersect(other).area() } else { 0.0 };
+        let cards: f32 = cards.iter().map(|&(card, weight)| weight * covered(card)).sum();
+        cards + 10.0 * covered(label)
+    };
+    let places = beside.map(within).into_iter().chain(corners);
+    // The first of those that cover equally little.
+    places.min_by(|a, b| covers(a).total_cmp(&covers(b))).unwrap_or(Rect::from_min_size(area.min, size))
 }
 
 fn answer_ui(ui: &mut Ui, picture: &Picture, document: &Document, edge: EdgeIndex, requests: &mut Requests) {
@@ -152,5 +178,24 @@ fn evidence_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, requests: &mut 
     });
     for premise in evidence {
         ui.indent(("premise", premise), |ui| edge_ui(ui, picture, premise, false, requests));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn an_answer_covers_neither_its_edge_nor_a_card_where_there_is_room() {
+        let area = Rect::from_min_max(pos2(0.0, 0.0), pos2(1000.0, 600.0));
+        let cards = [(Rect::from_min_size(pos2(400.0, 50.0), vec2(200.0, 150.0)), 3.0)];
+        let label = Rect::from_center_size(pos2(500.0, 230.0), vec2(80.0, 20.0));
+        let place = best_place(vec2(330.0, 160.0), area, label, &cards);
+        assert!(area.contains_rect(place) && !place.intersects(label) && !place.intersects(cards[0].0), "{place:?}");
+        // Cards everywhere: at least not on the label.
+        let everywhere = [(area, 1.0)];
+        let place = best_place(vec2(330.0, 160.0), area, label, &everywhere);
+        assert!(area.contains_rect(place) && !place.intersects(label), "{place:?}");
     }
 }

@@ -60,8 +60,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
-        let place = |edge| canvas.label_of(response.rect, edge);
-        super::answer::beside_ui(ui, area, (state, document), place, requests);
+        super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
     let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
