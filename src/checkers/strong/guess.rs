@@ -25,6 +25,16 @@ pub(super) fn first_places(known: &Known<'_>, graph: &Digraph, order: &[Vertex])
             places[events.start(t) as usize] = latest.unwrap_or(commit).min(commit - 1);
         }
     }
+    // What a session did before the start of its next transaction belongs before it: of the reads of one transaction, each of
+    // which has a snapshot of its own, the first must not wait for a commit that a later one missed.
+    for t in (0..index.n_nodes() as Node).rev() {
+        if let Some(next) = index.successor(t) {
+            let latest = places[events.start(next) as usize];
+            for event in [events.start(t), events.commit(t)] {
+                places[event as usize] = places[event as usize].min(latest);
+            }
+        }
+    }
     places
 }
 

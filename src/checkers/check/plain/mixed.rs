@@ -144,7 +144,9 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
     let alone = history.with_a_session_each(&set_up_transactions(history));
     let guess = super::guess(history, None, control);
     let mode = CheckMode { guess: guess.as_deref(), ..mode };
-    let request = Request { history: &alone, observe: &|_| {}, mode, ..request };
+    // What was decided with sessions is still to be verified.
+    let in_time = control.leaving_time();
+    let request = Request { history: &alone, observe: &|_| {}, mode, control: &in_time, ..request };
     let mut found = Request { options: &asked, ..request }.check_applicable(None);
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.

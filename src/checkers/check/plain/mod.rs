@@ -183,7 +183,10 @@ impl Alone<'_> {
         let asked = Options { levels: open, ..options.clone() };
         let guess = guess(history, resolution, control);
         let mode = CheckMode { guess: guess.as_deref(), ..mode };
-        let mut found = Request { history: &alone, options: &asked, mode, ..quiet }.check_applicable(None);
+        // What holds even with sessions is still to be verified.
+        let in_time = control.leaving_time();
+        let request = Request { history: &alone, options: &asked, mode, control: &in_time, ..quiet };
+        let mut found = request.check_applicable(None);
         found.rest.alone(alone);
         self.name(&mut found);
         if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
