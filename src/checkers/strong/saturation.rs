@@ -4,7 +4,7 @@ use super::guess::first_places;
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
 use super::reachability::leads_to;
-use super::replay::{explains, replay};
+use super::replay::{Contradictions, Misread, Overlap, explains, replay};
 use crate::control::{Control, Interrupt};
 use crate::graph::{topological_order, topological_order_by_priority};
 use crate::relations::NONE;
@@ -73,13 +73,15 @@ pub(in crate::checkers) fn saturate(
         if round > PATIENCE && is_long && n_found < graph.n_edges() / EDGES_PER_CONTRADICTION {
             return Ok(Saturated::Open(order));
         }
-        let candidates = consequences(known, &found.misreads, &found.overlaps, round);
-        let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
-        let holds = leads_to(index, events, &graph, &order, &queries, control)?;
-        let mut new: Vec<Derived> =
-            candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge).collect();
-        new.sort_by_key(|edge| (edge.from, edge.to));
-        new.dedup_by_key(|edge| (edge.from, edge.to));
+        let mut new: Vec<Derived> = Vec::new();
+        for (misreads, overlaps) in portions(&found, index.is_guessed()) {
+            let candidates = consequences(known, misreads, overlaps, round);
+            let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
+            let holds = leads_to(index, events, &graph, &order, &queries, control)?;
+            new.extend(candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge));
+            new.sort_by_key(|edge| (edge.from, edge.to));
+            new.dedup_by_key(|edge| (edge.from, edge.to));
+        }
         if new.is_empty() || (round > PATIENCE && new.len() * LEAST_GAIN < n_found) {
             return Ok(Saturated::Open(order));
         }
@@ -93,11 +95,24 @@ pub(in crate::checkers) fn saturate(
     unreachable!("the rounds end with a return")
 }
 
+/// What contradicts an order, in portions where that costs nothing, since each path is searched for by itself: all candidates at
+/// once would take more memory than the history.
+fn portions(found: &Contradictions, by_search: bool) -> Vec<(&[Misread], &[Overlap])> {
+    /// Most of a portion.
+    const PORTION: usize = 1 << 18;
+    let mut portions: Vec<(&[Misread], &[Overlap])> = vec![(&[], &found.overlaps)];
+    match by_search {
+        true => portions.extend(found.misreads.chunks(PORTION).map(|misreads| (misreads, &[][..]))),
+        false => portions[0].0 = &found.misreads,
+    }
+    portions
+}
+
 /// The edges that would follow, each with the path that must exist for it.
 pub(super) fn consequences(
     known: &Known<'_>,
-    misreads: &[super::replay::Misread],
-    overlaps: &[super::replay::Overlap],
+    misreads: &[Misread],
+    overlaps: &[Overlap],
     round: u32,
 ) -> Vec<(Derived, (Vertex, Vertex))> {
     let events = known.events;
