@@ -7,6 +7,7 @@ use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, numbered};
 use crate::diagram::text_size::{prose_width, width, wrap};
 use crate::diagram::theme::Role;
+use crate::history::Outcome;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
 
@@ -75,6 +76,14 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     }
     if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
         notes.push((None, "heavy: the contradiction, thin: evidence"));
+    }
+    let has_bar =
+        |ended| picture.scene.marks.iter().any(|mark| matches!(mark.role, Role::Bar(outcome, _) if outcome == ended));
+    if has_bar(Outcome::Aborted) {
+        notes.push((None, "red frame: aborted"));
+    }
+    if has_bar(Outcome::Unknown) {
+        notes.push((None, "dashed red frame: outcome unknown"));
     }
     let is_case = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
     if picture.scene.marks.iter().any(is_case) {
