@@ -76,7 +76,7 @@ kinds! {
     /// Values that no transaction wrote, most likely real anomalies.
     ThinAir = "unwritten-thin-air", "Reads out of thin air";
     /// Values that no transaction wrote, since the log lacks their writers.
-    CutOff = "unwritten-cut-off", "Writers missing in the log";
+    CutOff = "unwritten-cut-off", "Writers missing from the log";
     /// Values that no transaction wrote, since they were there before.
     LeftOver = "unwritten-initial", "State from before the log";
     /// Several transactions wrote one value to a key.

@@ -84,7 +84,7 @@ fn large_values_at_the_end_mean_that_the_log_was_cut_off() {
 fn a_value_that_several_sessions_read_has_a_missing_writer() {
     let (_, health) = of("a: [w x 9] [r x 5] [r x 9]\nb: [r x 9] [r x 5] [r x 9]");
     assert_eq!(doubts(&health), [Kind::CutOff]);
-    assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("missing in the log")));
+    assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("missing from the log")));
 }
 
 #[test]

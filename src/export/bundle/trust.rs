@@ -35,7 +35,7 @@ pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health
     items.push(checked(
         unwritten.is_empty(),
         "every value read here has a logged writer, or is the initial one",
-        &format!("no transaction wrote what was read by {}: is its writer missing in the log?", unwritten.join(", ")),
+        &format!("no transaction wrote what was read by {}: is its writer missing from the log?", unwritten.join(", ")),
     ));
     let unknown: Vec<String> =
         small.transactions().filter(|&t| small.outcome(t) == Outcome::Unknown).map(name).collect();
