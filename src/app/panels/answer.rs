@@ -101,7 +101,8 @@ pub(super) fn why_ui(ui: &mut Ui, picture: &Picture, state: &State, document: &D
         }
         _ => None,
     };
-    let chosen = chosen.filter(|edge| *edge < picture.edges().len() && told_beside(state, document) != Some(*edge));
+    // One answer at a time.
+    let chosen = chosen.filter(|edge| *edge < picture.edges().len() && told_beside(state, document).is_none());
     match chosen {
         Some(edge) => answer_ui(ui, picture, document, edge, requests),
         None => {
