@@ -10,7 +10,7 @@ use egui_plot::{PlotPoint, PlotPoints, Points};
 /// Height of a chart without its headings.
 const HEIGHT: f32 = 170.0;
 
-/// What stands for a point.
+/// The mark of a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks<'a> {
     /// It is on a line.

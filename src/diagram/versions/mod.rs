@@ -270,7 +270,7 @@ mod tests {
         let (_, chain) = chain("a: [w x 1, w x 2] [w x 3]!\nb: [r x 2, r x 9]\n", "x");
         let blemished: Vec<bool> = chain.rows.iter().map(|row| row.blemish.is_some()).collect();
         assert_eq!(blemished, [false, true, false, true]);
-        assert_eq!(chain.unknown_reads.len(), 1, "nobody wrote 9");
+        assert_eq!(chain.unknown_reads.len(), 1, "no transaction wrote 9");
     }
 
     #[test]
