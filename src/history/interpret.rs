@@ -303,8 +303,8 @@ impl History {
         plain.session_names = Names::Implicit(n);
         plain.session_begin = (0..=n as u32).collect();
         plain.transaction_session = (0..n).map(SessionId::new).collect();
-        let found: Vec<TransactionId> = set_up.iter().copied().filter(|t| !self.set_up.contains(t)).collect();
-        plain.count_as_initial(&found);
+        // Those that were found write only what reads as the initial value anyway, so no key gets a value of its own.
+        plain.add_to_set_up(set_up);
         plain
     }
 
@@ -356,6 +356,10 @@ impl History {
                 self.set_up_values[self.keys[o].index()] = Some(self.values[o]);
             }
         }
+        self.add_to_set_up(transactions);
+    }
+
+    fn add_to_set_up(&mut self, transactions: &[TransactionId]) {
         self.set_up.extend(transactions);
         self.set_up.sort_unstable();
         self.set_up.dedup();
