@@ -388,8 +388,12 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
         let (mut window, _folder) = opened(FORK, theme);
         assert!(!says(&window, "Level P-PSI"), "the lattice is closed at first");
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
+        wait(&mut window, "other orders", |window| !document(window).others.is_empty());
         window.run_steps(4);
-        window.get_by_label("Level P-PSI: not checked");
+        window.get_by_label("Level P-PSI: holds, because PSI does");
+        window.get_by_label("Level P-PC: broken");
+        window.get_by_label("Level P-UA: holds, because PSI does");
+        window.get_by_label("Level R-PSI: not checked");
         window.get_by_label("Level P-TCC: holds, because TCC does");
         window.get_by_label("Level SI: broken");
         window.get_by_label("Level R-SI: broken, because PC is").click();

@@ -13,10 +13,11 @@ use isoscope::checkers::{Cause, Findings, Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::generate::{Generation, Length, Model, Workload};
 use isoscope::history::History;
-use isoscope::report::{Report, Settings};
+use isoscope::report::{Report, Settings, StrongestEntry};
 use isoscope::verify;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The rows of the table of histories.
@@ -225,6 +226,52 @@ fn random_histories_agree_with_brute_force() {
         println!("{code}: {satisfied:?} satisfied, {violated:?} violated");
     }
     println!("{cycles:?} cycles of PSI");
+}
+
+/// What is decided about other orders where only the usual levels were asked for agrees with brute force, and with them the
+/// strongest order of each base; nothing is left open that times do not leave open.
+#[test]
+fn the_strongest_orders_agree_with_brute_force() {
+    let codes: Vec<String> = asked().iter().map(|level| level.code().to_owned()).collect();
+    let orders: [AtomicU64; 4] = Default::default();
+    for_seeds(2_000, |seed| {
+        let shape =
+            Shape { transactions: 6, operations: 4, keys: 3, sessions: 3, repeated_values: false, clean: seed % 4 > 0 };
+        let sketch = sketch(shape, seed);
+        let history = sketch.history();
+        if history.transactions().len() > 6 || !isoscope::relations::set_up_transactions(&history).is_empty() {
+            return Ok(());
+        }
+        let told = |problem: String| format!("{sketch}{problem}");
+        let mut findings = ask(&history, &Level::of(&history)).map_err(told)?;
+        let resolution = Arc::new(isoscope::relations::resolve(&history, &Control::new()).expect("no limit"));
+        let others = audit::on_other_orders(&history, &resolution, &findings.levels, 60.0, &Control::new());
+        let expected = lattice::verdicts(&history, &codes);
+        let as_findings = Findings { levels: others.clone(), ..Findings::default() };
+        compare(&as_findings, &expected).map_err(told)?;
+        findings.others = Some(others);
+        let report = Report::new(&history, &findings, Settings::default());
+        if report.strongest.len() != 7 {
+            return Err(told(format!("{} bases", report.strongest.len())));
+        }
+        for StrongestEntry { base, level, undecided } in report.strongest {
+            let strong = if base == "SER" { "SSER".to_owned() } else { format!("R-{base}") };
+            let forms = [strong, base.clone(), format!("P-{base}")];
+            let place = forms.iter().position(|form| expected[form] == Some(true));
+            // Levels in real time are not asked about without times.
+            let is_asked = |form: &&String| history.has_times() || !form.starts_with("R-");
+            let open: Vec<&String> = forms[..place.unwrap_or(3)].iter().filter(|form| expected[*form].is_none()).collect();
+            if place.map(|place| &forms[place]) != level.as_ref() {
+                return Err(told(format!("{base}: {level:?} is said to hold")));
+            }
+            if !open.into_iter().filter(is_asked).eq(&undecided) && history.has_times() {
+                return Err(told(format!("{base}: {undecided:?} are left open")));
+            }
+            orders[place.unwrap_or(3)].fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    println!("real time, sessions, plain, none: {orders:?}");
 }
 
 /// The levels of session guarantees, their base, and read uncommitted.

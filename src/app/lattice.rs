@@ -82,7 +82,7 @@ impl App {
         let (resolution, pool) = (document.resolution.clone(), self.pool.clone());
         self.start(&LOAD, move |control, outbox| {
             let check = Check { history: &history, resolution, started: Instant::now(), control, outbox };
-            pool.install(|| check.run(Level::EVERY.to_vec()));
+            pool.install(|| drop(check.run(Level::EVERY.to_vec())));
         });
     }
 }

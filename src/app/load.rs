@@ -74,6 +74,8 @@ pub enum Message {
         /// Wall time of checking so far.
         seconds: f64,
     },
+    /// More levels have been decided, about PSI and about other orders.
+    Others(Vec<LevelResult>),
     /// It could not be read.
     Failed(Unreadable),
 }
@@ -173,6 +175,7 @@ fn receive(app: &mut App, message: Message) {
                 app.show_order(level);
             }
         }
+        Message::Others(others) => document.others = others,
         Message::Failed(why) => {
             document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
             if !cancelled {
@@ -237,7 +240,10 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         check.found(check.against(&Options { levels, ..Options::default() }), false);
     }
     if control.check().is_ok() {
-        check.run(Level::of(history));
+        let (known, seconds) = check.run(Level::of(history));
+        if let Some(resolution) = check.resolution.as_ref().filter(|_| control.check().is_ok()) {
+            outbox.send(Message::Others(audit::on_other_orders(history, resolution, &known, seconds, control)));
+        }
     }
 }
 
@@ -251,12 +257,14 @@ pub(super) struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// Checks some levels; of large histories everything is counted after the verdicts.
-    pub(super) fn run(&self, levels: Vec<Level>) {
+    /// Checks some levels; of large histories everything is counted after the verdicts. Returns these, and the seconds that
+    /// they took.
+    pub(super) fn run(&self, levels: Vec<Level>) -> (Vec<LevelResult>, f64) {
         let is_small = self.history.n_operations() <= QUICK_LOOK_OPERATIONS;
         let counts = is_small || checkers::has_repeated_elements(self.history);
         let options = Options { levels, counts, ..Options::default() };
         let first = self.against(&options);
+        let verdicts = (first.levels.clone(), first.check_seconds);
         if let Some(resolution) = self.resolution.clone().filter(|_| first.can_be_counted()) {
             // The evidence of violated levels can be viewed while everything else is counted.
             self.found(first.clone(), false);
@@ -264,6 +272,7 @@ impl Check<'_> {
         } else {
             self.found(first, true);
         }
+        verdicts
     }
 
     fn against(&self, options: &Options) -> Findings {

@@ -149,6 +149,8 @@ pub struct Document {
     pub open_finding: Option<usize>,
     /// By requested level: the result, once it is known.
     pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
+    /// What was decided in addition, about PSI and about other orders.
+    pub others: Vec<LevelResult>,
     /// What was found so far.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
@@ -249,6 +251,7 @@ impl Document {
             resolved_by: Vec::new(),
             open_finding: None,
             levels: levels.iter().map(|&level| (level, None)).collect(),
+            others: Vec::new(),
             catalogue: None,
             complete: false,
             lists_more: false,
@@ -387,6 +390,13 @@ impl Document {
     /// The result for a level, if known.
     pub fn result(&self, level: Level) -> Option<&Arc<LevelResult>> {
         self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
+    }
+
+    /// All results, those in addition to the requested levels included.
+    pub fn verdicts(&self) -> Vec<&LevelResult> {
+        let requested = self.levels.iter().filter_map(|(_, result)| result.as_deref());
+        let is_requested = |other: &&LevelResult| self.result(other.level).is_some();
+        requested.chain(self.others.iter().filter(|other| !is_requested(other))).collect()
     }
 
     /// The witness of a level, if it is known to be satisfied.

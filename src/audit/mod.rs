@@ -19,6 +19,7 @@
 
 mod evidence;
 mod example;
+mod other_orders;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
 use evidence::{stated, verified};
 pub use example::{Example, Examples, holds, minimize, minimize_at};
+pub use other_orders::on_other_orders;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -55,6 +55,18 @@ pub fn check_resolved(
     Request { history, options, control, mode: CheckMode::WHOLE, observe }.check(Some(resolution))
 }
 
+/// [`check_resolved`] for plain levels whose forms with sessions are known to be violated, which saves deciding these again.
+/// Levels that count sessions are left out.
+pub fn check_without_sessions(
+    history: &History,
+    resolution: Arc<Resolution>,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    let request = Request { history, options, control, mode: CheckMode::WHOLE, observe: &|_| {} };
+    plain::check_apart(request, resolution)
+}
+
 /// How a history is checked.
 #[derive(Clone, Copy, Debug)]
 struct CheckMode<'a> {
@@ -420,6 +432,7 @@ impl Run<'_> {
         Findings {
             checker: Checker::Fast,
             levels: levels.collect(),
+            others: None,
             patterns: found.counts,
             c4_patterns: BTreeMap::new(),
             published_patterns: None,

@@ -617,6 +617,11 @@ impl Level {
         ROWS.iter().filter(|_| self.counts_real_time()).find(is_same).map(|other| other.level)
     }
 
+    /// Whether it is the same level as `base`, which counts sessions, in real time.
+    pub(super) fn is_strong_form_of(self, base: Level) -> bool {
+        self.row().order == CountedOrder::RealTime && self.without_real_time() == Some(base)
+    }
+
     /// Whether it is decided on a commit order with a guarantee of sessions, or with none.
     pub fn is_of_sessions(self) -> bool {
         matches!(self.row().engine, Engine::Sessions(_))

@@ -43,7 +43,7 @@ pub mod weak;
 
 pub use c4_pattern::C4Pattern;
 pub(crate) use check::verify_assumed_setup;
-pub use check::{check, check_resolved, count, has_repeated_elements};
+pub use check::{check, check_resolved, check_without_sessions, count, has_repeated_elements};
 pub use checker::Checker;
 pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, Respected, WitnessKind};
 pub use page::{Page, add_instances, instances};
@@ -203,6 +203,8 @@ pub struct Findings {
     pub checker: Checker,
     /// In the order of the levels asked for.
     pub levels: Vec<LevelResult>,
+    /// What was decided in addition to these, about PSI and about other orders; none if that was not asked for.
+    pub others: Option<Vec<LevelResult>>,
     /// All instances of each pattern that occurs, listed or not. Empty for checkers that do not know these patterns.
     pub patterns: BTreeMap<Pattern, u64>,
     /// For the variants of C4: all instances of its own patterns.
@@ -228,6 +230,11 @@ impl Findings {
     /// The result for a level, if it was asked for.
     pub fn level(&self, level: Level) -> Option<&LevelResult> {
         self.levels.iter().find(|result| result.level == level)
+    }
+
+    /// All verdicts, those in addition to the levels asked for included.
+    pub fn verdicts(&self) -> impl Iterator<Item = &LevelResult> + Clone {
+        self.levels.iter().chain(self.others.iter().flatten())
     }
 
     /// The assumption, in words, that a listed violation rests on: that of the weakest level it violates, or of a

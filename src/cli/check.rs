@@ -10,7 +10,7 @@ use super::shards::{self, Target};
 use super::values::Claim;
 use super::{CheckArguments, ExitCode, complain, disagreements, follow, paging};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::lattice::{Promise, strongest_satisfied};
+use crate::checkers::lattice::{Promise, holds, strongest_satisfied};
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
 use crate::export::pipeline::{self, Tested};
@@ -208,9 +208,22 @@ impl Job<'_> {
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, &control);
         let choice = choice(self.arguments);
-        let (health, findings) = examine_and_check(&history, &resolution, choice, &first, self_check, &control);
+        let (health, mut findings) = examine_and_check(&history, &resolution, choice, &first, self_check, &control);
+        if self.asks_for_other_orders(waits || self.arguments.json)
+            && let Some(resolution) = &resolution.0
+        {
+            let (known, seconds) = (&findings.levels, findings.check_seconds);
+            findings.others = Some(audit::on_other_orders(&history, resolution, known, seconds, &control));
+        }
         let checked = Checked { history, health, findings, read_seconds, window: None, tally: None };
         Ok(Decided { checked, resolution: resolution.0, options, control })
+    }
+
+    /// Whether the strongest orders are to be found: if no levels are named and it can be told.
+    fn asks_for_other_orders(&self, is_told: bool) -> bool {
+        let CheckArguments { level, all_levels, .. } = self.arguments;
+        let is_whole = self.share.is_none() && SelfCheck::of(self.arguments) != SelfCheck::Off;
+        is_told && is_whole && level.is_empty() && !all_levels
     }
 
     /// Counts what is not counted yet, and lists what was requested.
@@ -220,7 +233,8 @@ impl Job<'_> {
         let self_check = SelfCheck::of(self.arguments);
         if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted()) {
             let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
-            *findings = count(history, resolution, std::mem::take(findings), &options, &control);
+            let others = findings.others.take();
+            *findings = Findings { others, ..count(history, resolution, std::mem::take(findings), &options, &control) };
         }
         let counted = self.arguments.count_by.map(|by| (by, findings.clone()));
         match self.arguments.instances {
@@ -449,18 +463,23 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     text += &about(history, out);
     text += &doubts(path, health, out);
     for result in &findings.levels {
-        text += &level_line(history, result, code_width(findings), out);
+        text += &level_line(history, result, code_width(findings), findings, out);
     }
     text += &strongest(findings, out);
     text
 }
 
-/// The strongest levels that hold, where more than the usual ones were checked.
+/// The strongest levels that hold, where they are others than the usual ones or these were not the only ones asked for.
 fn strongest(findings: &Findings, out: &Output) -> String {
-    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(Level::code).collect();
-    match findings.levels.iter().all(|result| result.level.row().usual) || holds.is_empty() {
+    let holds = strongest_satisfied(findings.verdicts());
+    let is_usual = |level: Level| level.row().usual;
+    match findings.levels.iter().map(|result| result.level).chain(holds.iter().copied()).all(is_usual) {
         true => String::new(),
-        false => format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest that hold"), holds.join(", ")),
+        false if holds.is_empty() => String::new(),
+        false => {
+            let codes: Vec<&str> = holds.into_iter().map(Level::code).collect();
+            format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest that hold"), codes.join(", "))
+        }
     }
 }
 
@@ -564,17 +583,21 @@ fn facts(history: &History) -> String {
     parts.join(" · ")
 }
 
-fn level_line(history: &History, result: &LevelResult, width: usize, out: &Output) -> String {
+fn level_line(history: &History, result: &LevelResult, width: usize, findings: &Findings, out: &Output) -> String {
     let word = result.verdict.word();
     let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
         _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
+    let others: Vec<&LevelResult> = findings.others.iter().flatten().collect();
+    let plain = result.level.plain_form().filter(|_| result.verdict == Verdict::Violated);
+    let plain = plain.filter(|plain| holds(&others, *plain) == Some(true));
+    let plain = plain.map(|plain| format!("; {plain}, which ignores sessions, holds")).unwrap_or_default();
     // Elle's keyword for a plain level is the name of another level here.
     let by_elle = result.level.row().elle.filter(|_| result.level.plain_of().is_some());
     let by_elle = by_elle.map(|keyword| format!(" (Elle's :{keyword})")).unwrap_or_default();
-    let name = format!("{}{by_elle}", result.level.long_name());
+    let name = format!("{}{by_elle}{plain}", result.level.long_name());
     format!("  {:width$}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, &name))
 }
 

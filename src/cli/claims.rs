@@ -41,7 +41,7 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
         ExitCode::Violated => (Paint::Bad, "violated"),
         _ => (Paint::Open, "undecided"),
     };
-    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(Level::code).collect();
+    let holds: Vec<&str> = strongest_satisfied(findings.verdicts()).into_iter().map(Level::code).collect();
     let holds = match holds[..] {
         [] => "no level that was checked holds".to_owned(),
         [one] => format!("the strongest level checked that holds is {one}"),
@@ -59,6 +59,6 @@ pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
         level: promise.level().unwrap_or_default().to_owned(),
         note: promise.note.to_owned(),
         kept: promise.is_kept(&findings.levels),
-        holds: strongest_satisfied(&findings.levels).into_iter().map(|level| level.code().to_owned()).collect(),
+        holds: strongest_satisfied(findings.verdicts()).into_iter().map(|level| level.code().to_owned()).collect(),
     }
 }

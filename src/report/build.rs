@@ -1,6 +1,7 @@
 //! From findings to a report.
 
 use super::*;
+use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{
     C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation, Witness,
 };
@@ -31,6 +32,7 @@ impl Report {
             published_patterns: findings.published_patterns.as_ref().map(published),
             listing: None,
             promised: None,
+            strongest: strongest(findings),
             violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),
@@ -47,6 +49,18 @@ impl Report {
     pub fn with_health(self, history: &History, health: &Health) -> Report {
         Report { health: health::entries(history, health), ..self }
     }
+}
+
+fn strongest(findings: &Findings) -> Vec<StrongestEntry> {
+    let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
+    let bases = findings.others.iter().flat_map(|_| StrongestOrder::all(&verdicts));
+    let code = |level: Level| level.code().to_owned();
+    let entry = |StrongestOrder { base, holds, open }| StrongestEntry {
+        base: code(base),
+        level: holds.map(code),
+        undecided: open.into_iter().map(code).collect(),
+    };
+    bases.map(entry).collect()
 }
 
 /// Microseconds are enough.

@@ -117,6 +117,9 @@ pub struct Report {
     /// What the database is claimed to promise (`--claim`), and whether the verdicts show that it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promised: Option<PromiseEntry>,
+    /// Where no levels were named: for each base that was checked, PSI among them, the strongest order on which it holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strongest: Vec<StrongestEntry>,
     /// Number of instances of each anomaly pattern that was looked for, listed or not, by its id (`TAP-k`).
     pub patterns: Counts,
     /// The same by the rule of Plume's published program (`--count published`): the patterns that occur.
@@ -149,6 +152,19 @@ impl Report {
         }
         Ok(rules)
     }
+}
+
+/// The strongest order on which a base holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StrongestEntry {
+    /// The code of the base, which is that of its level with sessions: `SI`.
+    pub base: String,
+    /// The code of the strongest of its levels that holds: in real time (`R-SI`), with sessions (`SI`) or without (`P-SI`);
+    /// null if none is known to.
+    pub level: Option<String>,
+    /// The codes of the stronger ones that were asked about and not decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
 }
 
 /// What a setting of a product is claimed to promise.

@@ -21,7 +21,7 @@ const NARROWEST: f32 = 44.0;
 
 /// Draws the lattice.
 pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
-    let results: Vec<&LevelResult> = document.levels.iter().filter_map(|(_, result)| result.as_deref()).collect();
+    let results = document.verdicts();
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);

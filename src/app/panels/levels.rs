@@ -5,6 +5,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
 use crate::app::vocabulary::Phase;
+use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{
@@ -175,6 +176,9 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
         Verdict::Undecided(cause) => format!("Left open: {cause}."),
     };
     ui.colored_label(palette.verdict(Some(&result.verdict)), text);
+    if let Some(sentence) = on_other_orders(document, level) {
+        ui.label(sentence);
+    }
     if let Some(condition) = condition(document, Some(result)) {
         ui.colored_label(palette.caution, format!("* Only if {condition}."));
     }
@@ -188,6 +192,20 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
     }
     if assumptions.len() > 6 {
         style::note(ui, format!("and {} more: see Health", assumptions.len() - 6));
+    }
+}
+
+/// What is known of the same level without sessions, where it is broken, or in real time, where it holds.
+fn on_other_orders(document: &Document, level: Level) -> Option<String> {
+    let verdicts = document.verdicts();
+    let is_violated = document.result(level).is_some_and(|result| result.verdict == Verdict::Violated);
+    let StrongestOrder { holds, .. } = StrongestOrder::of(level, &verdicts)?;
+    match holds {
+        Some(plain) if is_violated => {
+            Some(format!("{plain}, which ignores sessions, holds: only the order of sessions breaks it."))
+        }
+        Some(strong) if strong != level => Some(format!("It holds in real time, too ({strong}).")),
+        _ => None,
     }
 }
 

@@ -12,9 +12,11 @@
 mod bases;
 mod names;
 mod promises;
+mod strongest;
 
 pub use names::{Named, named};
 pub use promises::{Claim, PROMISES, Promise, strongest_satisfied};
+pub use strongest::{StrongestOrder, holds};
 
 use super::Level;
 use bases::BASES;

@@ -93,8 +93,8 @@ impl Promise {
 }
 
 /// The satisfied levels that no other satisfied one implies.
-pub fn strongest_satisfied(verdicts: &[LevelResult]) -> Vec<Level> {
-    let satisfied = || verdicts.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
+pub fn strongest_satisfied<'a>(verdicts: impl IntoIterator<Item = &'a LevelResult> + Clone) -> Vec<Level> {
+    let satisfied = || verdicts.clone().into_iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
     let is_strongest = |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
     satisfied().map(|result| result.level).filter(is_strongest).collect()
 }

@@ -52,6 +52,12 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
     findings
 }
 
+/// [`check`] for plain levels whose forms with sessions are known to be violated: these are not decided again.
+pub(super) fn check_apart(request: Request<'_>, resolution: Arc<Resolution>) -> Findings {
+    let forms = request.options.levels.iter().filter_map(|level| level.plain_of()).collect();
+    Alone(request).apart(forms, Some(resolution))
+}
+
 /// Why times say nothing, if they contradict session order.
 fn unusable_times(history: &History, resolution: Option<Arc<Resolution>>, control: &Control) -> Option<Cause> {
     let resolution = resolution.map_or_else(|| resolve(history, control).map(Arc::new), Ok).ok()?;
@@ -165,7 +171,7 @@ impl Alone<'_> {
     /// Decides the forms with sessions first, which needs no other history: what satisfies one satisfies the plain level. What
     /// violates the others is then looked for, counted and listed without sessions.
     fn check(&self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, control, mode, observe } = self.0;
+        let Request { options, observe, .. } = self.0;
         let quiet = Request { observe: &|_| {}, ..self.0 };
         let form = |level: &Level| level.plain_of().unwrap_or(*level);
         let verdicts =
@@ -179,21 +185,28 @@ impl Alone<'_> {
         if open.is_empty() {
             return known;
         }
+        let found = self.apart(open, resolution);
+        found.levels.iter().for_each(observe);
+        self.join(known, found)
+    }
+
+    /// Decides these forms where each transaction has a session of its own.
+    fn apart(&self, forms: Vec<Level>, resolution: Option<Arc<Resolution>>) -> Findings {
+        let Request { history, options, control, mode, .. } = self.0;
         let alone = Arc::new(history.with_a_session_each(&set_up_transactions(history)));
-        let asked = Options { levels: open, ..options.clone() };
+        let asked = Options { levels: forms, ..options.clone() };
         let guess = guess(history, resolution, control);
         let mode = CheckMode { guess: guess.as_deref(), ..mode };
         // What holds even with sessions is still to be verified.
         let in_time = control.leaving_time();
-        let request = Request { history: &alone, options: &asked, mode, control: &in_time, ..quiet };
+        let request = Request { history: &alone, options: &asked, mode, control: &in_time, observe: &|_| {} };
         let mut found = request.check_applicable(None);
         found.rest.alone(alone);
         self.name(&mut found);
         if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
             set_up::verify_assumed_setup(history, options, control, &mut found);
         }
-        found.levels.iter().for_each(observe);
-        self.join(known, found)
+        found
     }
 
     /// Names the plain levels instead of their forms.
