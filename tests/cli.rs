@@ -1157,6 +1157,38 @@ fn the_exit_code_says_whether_a_promise_is_kept() {
     assert_eq!(promised["holds"], serde_json::json!(["SI"]));
 }
 
+/// A session that misses its own write breaks nothing where sessions do not count, which Elle's keyword does not promise.
+#[test]
+fn what_holds_on_other_orders_and_what_a_test_of_jepsen_claims_is_said() {
+    let folder = Folder::new();
+    let own = folder.file("own.txt", "a: [r x 0, w x 1] [r x 0]\nb: [r x 1]\n");
+    let output = check(&own, &[]);
+    assert_eq!(code(&output), 1, "what holds on other orders does not count");
+    let said = stdout(&output);
+    assert!(said.contains("SI    violated   snapshot-isolation; P-SI, which ignores sessions, holds"), "{said}");
+    assert!(said.contains("Strongest that hold  RC, P-SER\n"), "{said}");
+    let strongest = |more: &[&str]| reports(&check(&own, more))[0]["strongest"].clone();
+    let bases = strongest(&["--json"]);
+    let of = |base: &str| bases.as_array().and_then(|all| all.iter().find(|entry| entry["base"] == base)).cloned();
+    assert_eq!(of("SI"), Some(serde_json::json!({ "base": "SI", "level": "P-SI" })));
+    assert_eq!(of("RC"), Some(serde_json::json!({ "base": "RC", "level": "RC" })));
+    assert_eq!(strongest(&["--json", "--level", "SI"]), Json::Null, "other orders were not asked about");
+
+    let run = folder.path("append/20260101T000000");
+    std::fs::create_dir_all(&run).expect("a folder");
+    let history = "{:type :ok, :process 0, :f :txn, :value [[:r :x nil] [:append :x 1]], :index 0}\n\
+                   {:type :ok, :process 0, :f :txn, :value [[:r :x []]], :index 1}\n\
+                   {:type :ok, :process 1, :f :txn, :value [[:r :x [1]]], :index 2}\n";
+    let test = "{:name \"append\", :consistency-models [:snapshot-isolation :strong-session-snapshot-isolation]}";
+    for (name, content) in [("history.edn", history), ("test.edn", test), ("results.edn", "{:valid? true}")] {
+        std::fs::write(run.join(name), content).expect("a file");
+    }
+    let said = stdout(&check(&run, &[]));
+    let claimed = "\nClaimed next to the history: :snapshot-isolation, which is P-SI: satisfied\n\
+                   Claimed next to the history: :strong-session-snapshot-isolation, which is SI: violated\n";
+    assert!(said.contains(claimed), "{said}");
+}
+
 #[test]
 fn claims_are_listed_and_unknown_ones_are_refused() {
     let help = isoscope(["check", "--claim", "help"]);

@@ -260,7 +260,8 @@ fn the_strongest_orders_agree_with_brute_force() {
             let place = forms.iter().position(|form| expected[form] == Some(true));
             // Levels in real time are not asked about without times.
             let is_asked = |form: &&String| history.has_times() || !form.starts_with("R-");
-            let open: Vec<&String> = forms[..place.unwrap_or(3)].iter().filter(|form| expected[*form].is_none()).collect();
+            let open: Vec<&String> =
+                forms[..place.unwrap_or(3)].iter().filter(|form| expected[*form].is_none()).collect();
             if place.map(|place| &forms[place]) != level.as_ref() {
                 return Err(told(format!("{base}: {level:?} is said to hold")));
             }

@@ -466,7 +466,7 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
         text += &level_line(history, result, code_width(findings), findings, out);
     }
     text += &strongest(findings, out);
-    text
+    text + &claims::in_files(history, findings, out)
 }
 
 /// The strongest levels that hold, where they are others than the usual ones or these were not the only ones asked for.

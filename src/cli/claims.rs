@@ -3,8 +3,9 @@
 use super::ExitCode;
 use super::output::{Output, Paint};
 use super::values::Claim;
-use crate::checkers::lattice::{PROMISES, Promise, strongest_satisfied};
-use crate::checkers::{Findings, Level};
+use crate::checkers::lattice::{ClaimedLevel, PROMISES, Promise, claimed, holds, strongest_satisfied};
+use crate::checkers::{Findings, Level, LevelResult};
+use crate::history::History;
 use crate::report::PromiseEntry;
 
 /// The promise that is claimed, if one is.
@@ -51,7 +52,22 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
     format!("\nClaim: {} promises {level}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
 }
 
-/// The same as data.
+/// "Claimed next to the history: :snapshot-isolation, which is P-SI: satisfied", a line for each level.
+pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> String {
+    let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
+    let line = |ClaimedLevel { keyword, level }: ClaimedLevel| {
+        let (paint, word) = match level.decided.and_then(|level| holds(&verdicts, level)) {
+            Some(true) => (Paint::Good, "satisfied"),
+            Some(false) => (Paint::Bad, "violated"),
+            None => (Paint::Open, "not decided"),
+        };
+        format!("Claimed next to the history: {keyword}, which is {}: {}\n", level.code, out.paint(paint, word))
+    };
+    let lines: String = claimed(&history.origin().about).into_iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// A promise, and whether it is kept, as data.
 pub(super) fn entry(promise: &Promise, findings: &Findings) -> PromiseEntry {
     PromiseEntry {
         product: promise.product.to_owned(),

@@ -6,7 +6,7 @@ use super::output::{self, Output};
 use super::self_check::SelfCheck;
 use super::values::Claim;
 use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input, paging};
-use crate::audit::{Example, Examples};
+use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Findings, Options, Verdict};
 use crate::control::Control;
@@ -35,14 +35,13 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     levels.sort_unstable();
     levels.dedup();
     let options = Options { levels, max_instances: paging::causes(arguments.max_instances), ..Options::default() };
-    let (health, mut findings) = examine_and_check(
-        &history,
-        &resolve(&history, &control),
-        Choice::default(),
-        &options,
-        SelfCheck::OfVerdicts,
-        &control,
-    );
+    let resolution = resolve(&history, &control);
+    let (health, mut findings) =
+        examine_and_check(&history, &resolution, Choice::default(), &options, SelfCheck::OfVerdicts, &control);
+    if let Some(resolution) = resolution.0.filter(|_| promise.is_some() && arguments.asked.level.is_empty()) {
+        let (known, seconds) = (&findings.levels, findings.check_seconds);
+        findings.others = Some(audit::on_other_orders(&history, &resolution, known, seconds, &control));
+    }
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file)?,

@@ -4,6 +4,7 @@
 //! on in words; where they are missing or cannot be understood, nothing is said.
 
 use super::elle::Scanner;
+use crate::history::LEVEL_CLAIMED;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,9 +29,9 @@ const OF_TEST: [(&str, &str); 8] = [
     ("db", "database"),
     ("nodes", "nodes"),
     ("isolation", "isolation"),
-    ("consistency-model", "level claimed"),
-    ("expected-consistency-model", "level claimed"),
-    ("consistency-models", "level claimed"),
+    ("consistency-model", LEVEL_CLAIMED),
+    ("expected-consistency-model", LEVEL_CLAIMED),
+    ("consistency-models", LEVEL_CLAIMED),
 ];
 /// Fields of `results.edn` that are shown, at any depth.
 const OF_RESULTS: [(&str, &str); 3] =

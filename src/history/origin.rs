@@ -12,6 +12,9 @@ pub enum Unit {
     Byte,
 }
 
+/// What begins a line of [`Origin::about`] that says which levels the database claims, before a colon.
+pub const LEVEL_CLAIMED: &str = "level claimed";
+
 /// The origin of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {

@@ -6,7 +6,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::lattice::{Known, LatticeView, known, strongest};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
-use crate::checkers::lattice::{self, Base, LatticeLevel, Order, PROMISES, Promise};
+use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
 use crate::checkers::{LevelResult, Verdict};
 use egui::{
     Align2, Color32, FontId, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
@@ -25,7 +25,8 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
-    ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, results, view, requests));
+    let shown = Shown { results, view, promised: promised(document, view) };
+    ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
     let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
     if let Some(level) = chosen {
@@ -35,14 +36,40 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     ui.add_space(6.0);
 }
 
+/// What the table shows.
+struct Shown<'a> {
+    results: &'a [&'a LevelResult],
+    view: &'a LatticeView,
+    /// The codes of the levels that were promised.
+    promised: Vec<&'static str>,
+}
+
+/// The codes of the levels that were promised: what was chosen, else what files next to the history claim.
+fn promised(document: &Document, view: &LatticeView) -> Vec<&'static str> {
+    match view.promise().and_then(Promise::level) {
+        Some(chosen) => vec![chosen],
+        None => claims(document).iter().map(|claim| claim.level.code.as_str()).collect(),
+    }
+}
+
+/// What files next to the history claim.
+fn claims(document: &Document) -> Vec<ClaimedLevel> {
+    document.history.as_ref().map(|history| claimed(&history.origin().about)).unwrap_or_default()
+}
+
 /// What was promised and whether that is kept, and the strongest levels that hold.
 fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         ui.label("What was promised:");
-        let name = view.promise().map_or("nothing chosen".to_owned(), Promise::name);
+        let claims = claims(document);
+        let from_files = || match claims.as_slice() {
+            [] => "nothing chosen".to_owned(),
+            [first, ..] => format!("next to the file: {}", first.keyword),
+        };
+        let name = view.promise().map_or_else(from_files, Promise::name);
         egui::ComboBox::from_id_salt("promise").selected_text(name).width(230.0).height(420.0).show_ui(ui, |ui| {
-            if ui.selectable_label(view.promise.is_none(), "nothing chosen").clicked() {
+            if ui.selectable_label(view.promise.is_none(), from_files()).clicked() {
                 requests.push(Request::ChoosePromise(None));
             }
             for (place, promise) in PROMISES.iter().enumerate().filter(|(_, promise)| promise.level().is_some()) {
@@ -52,14 +79,20 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
                 }
             }
         });
-        if let Some(promise) = view.promise() {
-            let (colour, word) = match promise.is_kept(results.iter().copied()) {
+        let kept_ui = |ui: &mut Ui, code: &str, is_kept: Option<bool>| {
+            let (colour, word) = match is_kept {
                 Some(true) => (palette.good, "kept"),
                 Some(false) => (palette.bad, "broken"),
                 None => (palette.weak, "not known"),
             };
-            ui.label(format!("{}:", promise.level().unwrap_or_default()));
+            ui.label(format!("{code}:"));
             style::bold(ui, word, style::BODY, colour);
+        };
+        match view.promise() {
+            Some(promise) => kept_ui(ui, promise.level().unwrap_or_default(), promise.is_kept(results.iter().copied())),
+            None => claims.iter().for_each(|ClaimedLevel { level, .. }| {
+                kept_ui(ui, &level.code, level.decided.and_then(|level| holds(results, level)))
+            }),
         }
         let holds = strongest(results);
         if !holds.is_empty() {
@@ -82,7 +115,7 @@ fn bases() -> Vec<&'static Base> {
     bases
 }
 
-fn table_ui(ui: &mut Ui, results: &[&LevelResult], view: &LatticeView, requests: &mut Requests) {
+fn table_ui(ui: &mut Ui, shown: &Shown<'_>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let bases = bases();
     let width = ((ui.available_width() - NAMES) / bases.len() as f32).max(NARROWEST);
@@ -104,7 +137,7 @@ fn table_ui(ui: &mut Ui, results: &[&LevelResult], view: &LatticeView, requests:
         for (column, base) in bases.iter().enumerate() {
             let of_cell = |level: &&LatticeLevel| level.base.code == base.code && level.order == order;
             if let Some(level) = lattice::levels().iter().find(of_cell) {
-                cell_ui(ui, known(results, level), view, level, cell(row + 1, column), requests);
+                cell_ui(ui, shown, level, cell(row + 1, column), requests);
             }
         }
     }
@@ -121,19 +154,13 @@ fn name_of(order: Order) -> &'static str {
     }
 }
 
-fn cell_ui(
-    ui: &mut Ui,
-    known: Known,
-    view: &LatticeView,
-    level: &'static LatticeLevel,
-    area: Rect,
-    requests: &mut Requests,
-) {
+fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
     let palette = Palette::of(ui);
+    let known = known(shown.results, level);
     let colour = colour_of(known, &palette);
     let response = ui.interact(area, ui.id().with(("cell", level.code.as_str())), Sense::click());
     let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
-    let is_chosen = view.chosen == Some(level.code.as_str()) || response.hovered() || response.has_focus();
+    let is_chosen = shown.view.chosen == Some(level.code.as_str()) || response.hovered() || response.has_focus();
     // What follows from another level has a thin border.
     let width = match known {
         _ if is_chosen => 2.2,
@@ -142,7 +169,7 @@ fn cell_ui(
     };
     ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
     paint_mark(ui, area.center(), known, colour);
-    let is_promised = view.promise().and_then(Promise::level) == Some(level.code.as_str());
+    let is_promised = shown.promised.contains(&level.code.as_str());
     if is_promised {
         // A frame around the cell, for users who do not tell colours apart.
         ui.painter().rect_stroke(area.expand(1.5), 5.0, Stroke::new(2.0, palette.accent), StrokeKind::Outside);

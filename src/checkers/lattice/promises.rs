@@ -1,7 +1,8 @@
 //! What products promise, as levels: a claim to check a recording against, not a finding about the product.
 
-use super::{LatticeLevel, level, levels};
+use super::{LatticeLevel, level, levels, named};
 use crate::checkers::{Level, LevelResult, Verdict};
+use crate::history::LEVEL_CLAIMED;
 
 /// A setting of a product, and the level it promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +91,31 @@ impl Promise {
         };
         verdicts.into_iter().find_map(is_shown)
     }
+}
+
+/// A level that the files next to a history say the database claims.
+#[derive(Clone, Debug)]
+pub struct ClaimedLevel {
+    /// Elle's keyword for it, with its colon.
+    pub keyword: String,
+    /// The level.
+    pub level: &'static LatticeLevel,
+}
+
+/// The levels claimed in what accompanying files say, in lines like `level claimed: [:snapshot-isolation]`
+/// ([`Origin::about`](crate::history::Origin::about)), each once.
+pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
+    let mut found: Vec<ClaimedLevel> = Vec::new();
+    for line in about.iter().filter_map(|line| line.strip_prefix(LEVEL_CLAIMED)?.strip_prefix(": ")) {
+        for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '-' | '+' | '.'))) {
+            if let Some(named) = word.starts_with(':').then(|| named(word)).and_then(Result::ok)
+                && found.iter().all(|known| known.level.code != named.level.code)
+            {
+                found.push(ClaimedLevel { keyword: word.to_owned(), level: named.level });
+            }
+        }
+    }
+    found
 }
 
 /// The satisfied levels that no other satisfied one implies.

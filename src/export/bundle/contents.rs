@@ -267,7 +267,7 @@ fn promised(promise: &Promise, findings: &Findings) -> String {
         Some(false) => "broken",
         None => "not decided here",
     };
-    let holds: Vec<&str> = strongest_satisfied(&findings.levels).into_iter().map(|level| level.code()).collect();
+    let holds: Vec<&str> = strongest_satisfied(findings.verdicts()).into_iter().map(|level| level.code()).collect();
     let holds = match holds[..] {
         [] => "No level that was checked holds.".to_owned(),
         [one] => format!("The strongest level checked that holds: {one}."),
