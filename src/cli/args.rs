@@ -347,10 +347,14 @@ pub struct ExplainArguments {
     /// Explain every listed violation
     #[arg(long, conflicts_with = "violation")]
     pub(super) all: bool,
+    /// Explain why the strongest level that holds does, even if others are violated
+    #[arg(long, conflicts_with_all = ["violation", "all"])]
+    pub(super) witness: bool,
     /// Plain text instead of Markdown
     #[arg(long)]
     pub(super) plain: bool,
-    /// Add details: the axioms word for word, the cases, how the argument is derived, and a step-by-step run
+    /// Add details: the axioms word for word, the cases, how the argument is derived, and a step-by-step run; where a level
+    /// holds, the whole order
     #[arg(long)]
     pub(super) long: bool,
     /// Most violations per pattern
@@ -367,15 +371,23 @@ pub struct ExplainArguments {
 #[command(after_help = "Examples:\n  \
     isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
     isoscope export history.txt --violation TAP-k/1 --view lanes -o time.svg\n  \
-    isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
-    File extensions: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
+    isoscope export history.txt --violation TAP-k/1 -o issue.md\n  \
+    isoscope export history.txt --witness --level SI -o order.svg\n\n\
+    File extensions: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt; of an order svg, png, tex, md\n\
+    and txt.")]
 pub struct ExportArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation: its id in `check`, or any of its names, with a number or without
-    #[arg(long, value_name = "ID", value_parser = violation)]
-    pub(super) violation: ViolationName,
+    #[arg(long, value_name = "ID", value_parser = violation, required_unless_present = "witness")]
+    pub(super) violation: Option<ViolationName>,
+    /// Instead of a violation, the order that satisfies the strongest of the levels asked for that holds
+    #[arg(long, conflicts_with_all = ["violation", "view", "layout", "all_operations", "evidence", "alternatives"])]
+    pub(super) witness: bool,
+    /// The transaction that the picture of an order begins with [default: the first of the order]
+    #[arg(long, value_name = "T", requires = "witness")]
+    pub(super) from: Option<String>,
     /// Where to write it
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,

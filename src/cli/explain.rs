@@ -1,9 +1,9 @@
-//! `isoscope explain`: violations in words.
+//! `isoscope explain`: violations in words, or why a level holds.
 
 use super::args::AskedArguments;
 use super::output::Output;
 use super::self_check::SelfCheck;
-use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging};
+use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging, witnesses};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
@@ -26,7 +26,8 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let chosen = choose(arguments, &history, &mut findings)?;
     if chosen.is_empty() {
-        out.text(&format!("{}\n", nothing_to_explain(&findings)));
+        let passes = witnesses::told(&history, &findings, (arguments.plain, arguments.long), &control)?;
+        out.text(&passes.unwrap_or_else(|| format!("{}\n", nothing_to_explain(&findings))));
     }
     let examples = Examples::new(&history, &findings);
     // Several violations may be shown as the same simpler one, which names them.
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         let heading = if arguments.plain { format!("{name}\n") } else { format!("# {name}\n\n") };
         out.text(&format!("{}{heading}{text}", if is_first { "" } else { "\n" }));
     }
-    if !arguments.all && arguments.violation.is_none() {
+    if !arguments.all && !arguments.witness && arguments.violation.is_none() {
         let left = findings.patterns.values().sum::<u64>() - chosen.len() as u64;
         if left > 0 {
             super::complain(&format!(
@@ -74,8 +75,12 @@ pub(super) fn levels_of(history: &History, name: Option<&ViolationName>, asked: 
     levels
 }
 
-/// The violations to explain: one by its id, all, or the first of each pattern.
+/// The violations to explain: one by its id, all, or the first of each pattern; none if a level that holds is.
 fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findings) -> anyhow::Result<Vec<Violation>> {
+    if arguments.witness {
+        witnesses::strongest(findings).with_context(|| arguments.file.display().to_string())?;
+        return Ok(Vec::new());
+    }
     if let Some(name) = &arguments.violation {
         return Ok(vec![named(name, history, findings, &arguments.file)?]);
     }

@@ -1,9 +1,9 @@
-//! `isoscope export`: one counterexample as a picture or a file.
+//! `isoscope export`: one counterexample, or the order that satisfies a level, as a picture or a file.
 
 use super::args::ViewName;
 use super::explain::{levels_of, named};
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging};
+use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging, witnesses};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::{Options, Violation};
 use crate::control::Control;
@@ -28,13 +28,16 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options {
-        levels: levels_of(&history, Some(&arguments.violation), &arguments.asked),
+        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
     let mut findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
+    let Some(name) = &arguments.violation else {
+        return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), out)?));
+    };
+    let violation = &named(name, &history, &mut findings, &arguments.file)?;
     let Example { counterexample: example, explanation, .. } =
         Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let view = view(arguments.view, &history, violation, &control)?;

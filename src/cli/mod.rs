@@ -35,6 +35,7 @@ mod shards;
 mod stats;
 mod values;
 mod verify;
+mod witnesses;
 mod workload;
 
 pub use args::{

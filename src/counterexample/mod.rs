@@ -19,6 +19,7 @@ mod layers;
 mod minimize;
 pub mod narrate;
 mod other_writers;
+pub mod passes;
 mod reasons;
 pub mod replay;
 mod sentences;

@@ -27,10 +27,11 @@ const CASE_INDENT: f32 = 22.0;
 
 /// The page as a scene whose bounds start at the origin.
 ///
-/// It is 1,000 units wide. A wider diagram is scaled down to it; those that [`compose`](super::compose) lays out need
+/// It is 1,000 units wide. A wider diagram is scaled down to it unless the picture is wide; those that [`compose`](super::compose) lays out need
 /// so little scaling that their smallest text has at least 11 units.
 pub fn page(picture: &Picture) -> Scene {
     let mut page = Writer { scene: Scene::new(Rect::ZERO), left: MARGIN, width: CONTENT, y: MARGIN };
+    let mut width = WIDTH;
     // The background is drawn first and gets its size last.
     page.scene.rect(Rect::ZERO, 0.0, Role::Page, None);
     page.paragraph(&picture.title, TITLE, true, Role::Title, 32.0);
@@ -44,8 +45,9 @@ pub fn page(picture: &Picture) -> Scene {
     if !picture.scene.marks.is_empty() {
         // A narrow diagram is centred.
         let bounds = picture.scene.bounds;
-        let scale = (CONTENT / bounds.width()).min(1.0);
-        let to = vec2(MARGIN + (CONTENT - bounds.width() * scale) / 2.0, page.y);
+        let scale = if picture.is_wide { 1.0 } else { (CONTENT / bounds.width()).min(1.0) };
+        let to = vec2(MARGIN + ((CONTENT - bounds.width() * scale) / 2.0).max(0.0), page.y);
+        width = width.max(bounds.width() * scale + 2.0 * MARGIN);
         page.scene.append(&picture.scene, scale, to - bounds.min.to_vec2() * scale);
         page.y += bounds.height() * scale + 22.0;
     }
@@ -60,7 +62,7 @@ pub fn page(picture: &Picture) -> Scene {
     page.legend(picture);
     page.y += 4.0;
     page.items(&picture.footer, FOOTER, Role::Footer, 20.0);
-    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(WIDTH, (page.y + MARGIN - 8.0).ceil()));
+    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(width.ceil(), (page.y + MARGIN - 8.0).ceil()));
     page.scene.marks[0].shape = Shape::Rect { rect: bounds, radius: 0.0 };
     page.scene.bounds = bounds;
     page.scene

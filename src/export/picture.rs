@@ -46,6 +46,8 @@ pub struct Picture {
     pub layout: Layout,
     /// Its shapes.
     pub scene: Scene,
+    /// Whether the shapes keep their size where they are wider than a page, which is then wider, too.
+    pub is_wide: bool,
     /// The argument.
     pub steps: Vec<PictureStep>,
     /// The text after the steps.
@@ -165,6 +167,7 @@ pub fn compose(
         diagram,
         layout,
         scene,
+        is_wide: false,
     }
 }
 

@@ -180,6 +180,11 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 
+/// Whether the orders that satisfy levels of this history can be replayed: not where lists were merged on reading.
+pub fn can_replay(history: &History) -> bool {
+    !witness::has_no_meaning(history)
+}
+
 /// Checks the one violation of a small history that was cut out to show it: its proof and its description. Unlike that
 /// of a report it may name operations and transactions that its proof does not need.
 ///

@@ -287,10 +287,9 @@ impl<'a> Lanes<'a> {
     fn draw_axis(&self, scene: &mut Scene, ticks: &[f64]) {
         let area = Rect::from_min_max(Pos2::ZERO, pos2(self.plot.right(), self.plot.top()));
         scene.rect(area, 0.0, Role::Page, None);
-        let title = match (&self.shown.timeline.clock, self.shown.true_time) {
-            (None, _) => "causal steps",
-            (Some(_), true) => "true time",
-            (Some(_), false) => "time, bent",
+        let title = match &self.shown.timeline.clock {
+            Some(_) if self.shown.true_time => "true time",
+            _ => self.shown.timeline.title,
         };
         scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
         for &at in ticks {

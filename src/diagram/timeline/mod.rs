@@ -68,6 +68,8 @@ impl Clock {
 pub struct Timeline {
     /// Warped time, or logical steps.
     pub steps: Axis,
+    /// What the steps are, for the axis.
+    pub title: &'static str,
     /// The clock, if there are times.
     pub clock: Option<Clock>,
 }
@@ -84,7 +86,12 @@ impl Timeline {
             return Timeline::by_clock(history, control);
         }
         let spans = logical(history, resolution, control)?;
-        Ok(Timeline { steps: Axis::new(history, spans, control)?, clock: None })
+        Ok(Timeline { steps: Axis::new(history, spans, control)?, title: "causal steps", clock: None })
+    }
+
+    /// An order of the transactions of a history: by transaction, where it begins and ends, as places in the order.
+    pub fn of_order(history: &History, spans: Vec<Span>, control: &Control) -> Result<Timeline, Interrupt> {
+        Ok(Timeline { steps: Axis::new(history, spans, control)?, title: "order", clock: None })
     }
 
     fn by_clock(history: &History, control: &Control) -> Result<Timeline, Interrupt> {
@@ -122,7 +129,7 @@ impl Timeline {
         control.check()?;
         let real = Axis::new(history, real, control)?;
         let steps = Axis::new(history, bent, control)?;
-        Ok(Timeline { steps, clock: Some(Clock { real, stamps: warped, first }) })
+        Ok(Timeline { steps, title: "time, bent", clock: Some(Clock { real, stamps: warped, first }) })
     }
 }
 

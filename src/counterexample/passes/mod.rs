@@ -1,0 +1,229 @@
+//! Why a level holds: the order that was found, which write each read saw in it, and all of it in words.
+//!
+//! Nothing is decided here. The order is the witness of the verdict; at levels where it does not determine what a read
+//! saw, the resolution of reads does, with the writers that the verdict names for ambiguous reads.
+
+mod sentences;
+mod text;
+
+pub use sentences::{Surroundings, why};
+pub use text::{line, markdown, plain_text, title};
+
+use super::replay::{Replay, StepKind, Version};
+use crate::checkers::{Engine, Level, LevelResult, Verdict, Witness, WitnessKind};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
+use crate::relations::{Resolution, Source, Standing};
+use std::ops::RangeInclusive;
+
+/// What a read returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// What its own transaction wrote.
+    Own,
+    /// The initial version of its key.
+    Initial,
+    /// What another transaction wrote.
+    Write(OperationId),
+    /// The file does not say.
+    Unrecorded,
+    /// What one of several transactions wrote; the level does not depend on which.
+    Open,
+    /// A value that an aborted transaction wrote; only where such reads are ignored.
+    Aborted(OperationId),
+    /// A value that no transaction wrote, or that its own transaction had overwritten or wrote later; only where such
+    /// reads are ignored.
+    Ignored,
+}
+
+/// A transaction in the order, or its start or commit where something comes between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The transaction.
+    pub transaction: TransactionId,
+    /// What it does.
+    pub moment: StepKind,
+    /// The steps of the witness: two if start and commit follow each other.
+    pub steps: RangeInclusive<usize>,
+}
+
+/// A level that holds, with the order that shows it.
+#[derive(Clone, Debug)]
+pub struct Passes<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    result: &'a LevelResult,
+    /// Whether code independent of the search has verified it.
+    verified: bool,
+    /// None if the level orders nothing.
+    replay: Option<Replay>,
+    /// The order; where nothing is ordered, the transactions that count as in the file.
+    pub lines: Vec<Line>,
+}
+
+impl<'a> Passes<'a> {
+    /// What a satisfied level rests on; `None` for any other, and for a share of a history. `verified` says whether the
+    /// evidence was replayed. O(operations + keys).
+    ///
+    /// # Errors
+    /// [`Interrupt`] when `control` ends the work first.
+    pub fn new(
+        history: &'a History,
+        resolution: &'a Resolution,
+        result: &'a LevelResult,
+        verified: bool,
+        control: &Control,
+    ) -> Result<Option<Passes<'a>>, Interrupt> {
+        let Verdict::Satisfied(witness) = &result.verdict else { return Ok(None) };
+        let replay = Replay::new(history, witness, control)?;
+        let lines = match (&replay, witness) {
+            (Some(replay), _) => lines(replay),
+            (None, Witness::Reads) => unordered(history, resolution),
+            (None, _) => return Ok(None),
+        };
+        Ok(Some(Passes { history, resolution, result, verified, replay, lines }))
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.result.level
+    }
+
+    /// The history.
+    pub fn history(&self) -> &'a History {
+        self.history
+    }
+
+    /// Whether code independent of the search has verified it.
+    pub fn is_verified(&self) -> bool {
+        self.verified
+    }
+
+    /// Whether there is an order.
+    pub fn is_ordered(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    /// The operations of a line in program order: of a start the reads, of a commit the writes.
+    pub fn operations(&self, line: &Line) -> impl Iterator<Item = OperationId> + '_ {
+        let left_out = match line.moment {
+            StepKind::Run => None,
+            StepKind::Start => Some(OperationKind::Write),
+            StepKind::Commit => Some(OperationKind::Read),
+        };
+        let of_line = self.history.operations_of(line.transaction);
+        of_line.filter(move |&operation| Some(self.history.operation(operation).kind) != left_out)
+    }
+
+    /// What a read of a line returned; none for a write. O(log versions + operations of its transaction).
+    pub fn seen(&self, line: &Line, operation: OperationId) -> Option<Seen> {
+        let object = self.history.operation(operation);
+        let is_recorded = object.value != Value::UNRECORDED && self.history.differs_from(operation).is_none();
+        match object.kind {
+            OperationKind::Write => None,
+            OperationKind::Read if !is_recorded => Some(Seen::Unrecorded),
+            OperationKind::Read if self.level().reads_newest() => Some(self.newest(line, operation)),
+            OperationKind::Read => Some(self.resolved(line, operation)),
+        }
+    }
+
+    /// The newer version that a read did not return although its writer comes before the reader in the order, as weak
+    /// levels allow: its last writer.
+    pub fn missed(&self, line: &Line, read: OperationId) -> Option<TransactionId> {
+        let key = self.history.operation(read).key;
+        let Version::Written { write, .. } = self.replay.as_ref()?.before(key, *line.steps.start()) else {
+            return None;
+        };
+        let newest = self.history.transaction_of(write);
+        match self.seen(line, read)? {
+            Seen::Initial => Some(newest),
+            Seen::Write(seen) => Some(newest).filter(|&newest| newest != self.history.transaction_of(seen)),
+            _ => None,
+        }
+    }
+
+    /// At levels whose order determines it: the transaction's own last write, else the newest version by then.
+    fn newest(&self, line: &Line, read: OperationId) -> Seen {
+        let object = self.history.operation(read);
+        if self.wrote_before(line.transaction, read) {
+            return Seen::Own;
+        }
+        let replay = self.replay.as_ref().expect("such a level has an order");
+        match replay.before(object.key, *line.steps.start()) {
+            Version::Written { write, .. } if self.history.operation(write).value == object.value => Seen::Write(write),
+            // What set up the initial state may be in the order, too.
+            _ => Seen::Initial,
+        }
+    }
+
+    fn wrote_before(&self, transaction: TransactionId, read: OperationId) -> bool {
+        let key = self.history.operation(read).key;
+        let before = self.history.operations_of(transaction).take_while(|&operation| operation < read);
+        before.map(|o| self.history.operation(o)).any(|o| o.kind == OperationKind::Write && o.key == key)
+    }
+
+    /// At other levels: what the values say.
+    fn resolved(&self, line: &Line, read: OperationId) -> Seen {
+        match self.resolution.source_in(line.transaction, read) {
+            Source::Own => Seen::Own,
+            Source::Initial { .. } => Seen::Initial,
+            Source::Transaction { write, .. } => Seen::Write(write),
+            Source::Aborted { write, .. } => Seen::Aborted(write),
+            Source::Unrecorded => Seen::Unrecorded,
+            Source::Ambiguous => self.assumed(line, read),
+            Source::Outside | Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => Seen::Ignored,
+        }
+    }
+
+    /// The writer that the witness gives for an ambiguous read, else the newest version by then if it has that value.
+    fn assumed(&self, line: &Line, read: OperationId) -> Seen {
+        let object = self.history.operation(read);
+        let named = self.result.sources.iter().find(|(of, _)| *of == read).map(|(_, writer)| *writer);
+        if let Some(writer) = named {
+            let writes = |o: &OperationId| {
+                let other = self.history.operation(*o);
+                (other.kind, other.key, other.value) == (OperationKind::Write, object.key, object.value)
+            };
+            let of_writer = (!writer.is_initial()).then(|| self.history.operations_of(writer));
+            return of_writer.into_iter().flatten().filter(writes).last().map_or(Seen::Initial, Seen::Write);
+        }
+        match self.replay.as_ref().map(|replay| replay.before(object.key, *line.steps.start())) {
+            Some(Version::Written { write, .. }) if self.history.operation(write).value == object.value => {
+                Seen::Write(write)
+            }
+            Some(Version::Initial) if self.history.may_be_initial(object.key, object.value) => Seen::Initial,
+            _ => Seen::Open,
+        }
+    }
+
+    /// The kind of its witness; none where what is read does not matter.
+    fn kind(&self) -> Option<WitnessKind> {
+        let row = self.level().row();
+        (row.engine != Engine::Versions).then_some(row.witness)
+    }
+}
+
+/// The steps of a witness, a start together with its commit where they follow each other.
+fn lines(replay: &Replay) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for (place, step) in (0..replay.n_steps()).filter_map(|place| Some((place, replay.step(place)?))) {
+        match lines.last_mut() {
+            Some(last)
+                if (last.transaction, last.moment, step.kind)
+                    == (step.transaction, StepKind::Start, StepKind::Commit) =>
+            {
+                last.moment = StepKind::Run;
+                last.steps = *last.steps.start()..=place;
+            }
+            _ => lines.push(Line { transaction: step.transaction, moment: step.kind, steps: place..=place }),
+        }
+    }
+    lines
+}
+
+/// The transactions that count, as in the file.
+fn unordered(history: &History, resolution: &Resolution) -> Vec<Line> {
+    let counts = |t: &TransactionId| matches!(resolution.standing(*t), Standing::Committed | Standing::Promoted);
+    let line = |transaction| Line { transaction, moment: StepKind::Run, steps: 0..=0 };
+    history.transactions().filter(counts).map(line).collect()
+}
