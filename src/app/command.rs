@@ -532,6 +532,10 @@ pub enum Request {
     Stop,
     /// Copy text to the clipboard.
     Copy(String),
+    /// Ask where to save the picture of the order shown.
+    SaveOrder,
+    /// Copy why its level holds to the clipboard.
+    CopyOrder,
 }
 
 /// Where panels push their requests.

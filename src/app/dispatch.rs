@@ -182,6 +182,8 @@ impl App {
                 }
             }
             Request::Copy(text) => ctx.copy_text(text),
+            Request::SaveOrder => self.open_order_export(),
+            Request::CopyOrder => self.copy_order(),
         }
     }
 
@@ -194,6 +196,7 @@ impl App {
             Command::Close => self.close(),
             Command::Export => self.open_export(),
             Command::Report => self.write_report(),
+            Command::CopyMarkdown if self.shows_order() => self.copy_order(),
             Command::CopyMarkdown => {
                 if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
                     ctx.copy_text(picture.argument.markdown.clone());
@@ -316,6 +319,9 @@ impl App {
     }
 
     fn open_export(&mut self) {
+        if self.shows_order() {
+            return self.open_order_export();
+        }
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else {
             self.state.tell(true, "Select an anomaly first: there is nothing to export yet");
@@ -334,6 +340,10 @@ impl App {
     }
 
     fn write_export(&mut self, kind: ExportKind, path: PathBuf) {
+        if self.state.export.as_ref().is_some_and(|form| form.view == Page::Order) {
+            self.state.export = None;
+            return self.write_order(kind, path);
+        }
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
         let Some(history) = document.history.clone() else { return };

@@ -223,6 +223,9 @@ impl App {
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
         self.poll_tasks();
+        if let Some(text) = self.state.copied.take() {
+            ctx.copy_text(text);
+        }
         self.poll_files_written();
         self.prepare_list();
         style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));

@@ -486,6 +486,8 @@ pub struct State {
     pub all_lanes: bool,
     /// The export dialog, when open.
     pub export: Option<ExportForm>,
+    /// Text that goes on the clipboard in the next frame.
+    pub copied: Option<String>,
     /// Focus the anomaly filter in the next frame.
     pub focus_filter: bool,
     /// A file is being dragged over the window.

@@ -59,11 +59,7 @@ pub(super) fn write(
     out: &mut Output,
 ) -> anyhow::Result<ExitCode> {
     let name = || arguments.output.display().to_string();
-    ensure!(
-        kind.is_picture() || matches!(kind, ExportKind::Markdown | ExportKind::Text),
-        "{}: `--witness` goes with svg, png, tex, md or txt",
-        name()
-    );
+    ensure!(kind.is_of_orders(), "{}: `--witness` goes with svg, png, tex, md or txt", name());
     let control = Control::new();
     let resolution = relations::resolve(history, &control)?;
     let result = strongest(findings).with_context(|| arguments.file.display().to_string())?;

@@ -136,6 +136,11 @@ impl ExportKind {
         matches!(self, ExportKind::Svg | ExportKind::Png | ExportKind::Tikz)
     }
 
+    /// Whether the order of a level that holds can be written as it.
+    pub fn is_of_orders(self) -> bool {
+        self.is_picture() || matches!(self, ExportKind::Markdown | ExportKind::Text)
+    }
+
     /// The kind for a file extension.
     pub fn from_path(path: &Path) -> Option<ExportKind> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();

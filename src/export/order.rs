@@ -8,23 +8,31 @@ use super::view::PAGE_CONTENT;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::passes::{Line, Passes, Seen, Surroundings, line, markdown, plain_text, title, why};
 use crate::counterexample::replay::StepKind;
-use crate::diagram::lanes::{Lanes, Shown};
+use crate::diagram::lanes::{Lanes, Shown, View};
 use crate::diagram::layout::Layout;
 use crate::diagram::scene::Scene;
 use crate::diagram::text_size::printable;
 use crate::diagram::timeline::{Span, Timeline};
-use crate::diagram::{Anomaly, Diagram, Subject, Target, diagram, operations_in};
-use crate::history::{History, Renaming, TransactionId, TransactionSet, counted, grouped, visible};
+use crate::diagram::{Anomaly, Arrow, Diagram, Subject, Target, diagram, operations_in};
+use crate::history::{History, KeyId, Renaming, TransactionId, TransactionSet, counted, grouped, visible};
 use crate::relations::{Edge, Reason, Relation};
-use std::collections::{BTreeMap, BTreeSet};
+use emath::{Vec2, vec2};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::Path;
 
 /// Maximum number of transactions in a picture.
-pub const MOST_DRAWN: usize = 60;
-/// Width of a place in the order, wide enough for a short name.
-const PLACE: f32 = 58.0;
+pub const MOST_DRAWN: usize = 30;
+/// Least and greatest width of a place in the order; names in between are whole.
+const PLACE: (f32, f32) = (48.0, 120.0);
 /// What a transaction covers of its place.
 const COVERED: f64 = 0.8;
+/// Height of a lane: with few of them, and with many.
+const LANE: (f32, f32) = (96.0, 66.0);
+/// With more sessions lanes are lower.
+const FEW: usize = 4;
+/// Maximum number of keys in a label.
+const KEYS: usize = 2;
 
 /// The part of an order that a picture shows: up to [`MOST_DRAWN`] transactions from here on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +65,7 @@ pub fn compose_order(
     });
     Ok(Picture {
         title: printable(&title(passes)),
-        subtitle: part.caption(),
+        subtitle: part.caption(&diagram),
         verdicts: vec![format!("{} holds", passes.level())],
         facts: vec![printable(&sentences.join(" "))],
         steps: steps.collect(),
@@ -140,7 +148,7 @@ impl<'p> Part<'p> {
         let edges = self.edges();
         let all: Vec<TransactionId> = self.small.transactions().collect();
         let cycle: Vec<usize> = (0..edges.len()).collect();
-        diagram(&Subject {
+        let mut diagram = diagram(&Subject {
             history: &self.small,
             transactions: &all,
             edges: &edges,
@@ -149,7 +157,47 @@ impl<'p> Part<'p> {
             shown: &|_| true,
             all_operations: true,
             n_operations: &operations_in(&self.small),
-        })
+        });
+        self.join_arrows(&mut diagram, &edges);
+        diagram
+    }
+
+    /// One arrow between two transactions, whatever the number of reads.
+    fn join_arrows(&self, diagram: &mut Diagram, edges: &[Edge]) {
+        let mut place: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let mut joined: Vec<Arrow> = Vec::new();
+        for arrow in std::mem::take(&mut diagram.arrows) {
+            match place.entry((arrow.from, arrow.to)) {
+                Entry::Occupied(first) => {
+                    let first = &mut joined[*first.get()];
+                    first.also.push(arrow.edge);
+                    first.also.extend(arrow.also);
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(joined.len());
+                    joined.push(arrow);
+                }
+            }
+        }
+        for arrow in &mut joined {
+            let keys = self.keys(arrow, edges);
+            let more = keys.len().saturating_sub(KEYS);
+            let told = keys[..keys.len() - more].join(", ");
+            let more = if more > 0 { format!(" +{more}") } else { String::new() };
+            arrow.label = format!("{} {told}{more}", arrow.relation.code());
+        }
+        diagram.arrows = joined;
+    }
+
+    /// The keys of an arrow, in the order in which they are read.
+    fn keys(&self, arrow: &Arrow, edges: &[Edge]) -> Vec<String> {
+        let mut keys: Vec<KeyId> = Vec::new();
+        for key in std::iter::once(&arrow.edge).chain(&arrow.also).filter_map(|edge| edges[*edge].key) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys.iter().map(|&key| printable(&self.small.key_name(key))).collect()
     }
 
     /// By transaction drawn, its places in the order. Those that overlap another one of their session, as they may where
@@ -177,17 +225,30 @@ impl<'p> Part<'p> {
         let anomaly = Anomaly { renaming: &itself, edges: &edges, arrows: diagram.arrows.iter().collect() };
         let shown =
             Shown { history: &self.small, timeline: &timeline, true_time: false, all: false, anomaly: Some(anomaly) };
-        let width = (100.0 + 1.13 * PLACE * (self.lines.len() + 1) as f32).max(PAGE_CONTENT);
-        Ok(Lanes::fitted(shown, width, MOST_DRAWN).scene())
+        let mut lanes = Lanes::new(shown, self.size(), View::default());
+        lanes.fit();
+        Ok(lanes.scene())
+    }
+
+    /// Room for the lanes: places wide enough for most names.
+    fn size(&self) -> Vec2 {
+        let longest = self.small.transactions().map(|t| self.small.transaction_name(t).chars().count()).max();
+        let place = (longest.unwrap_or(0) as f32 * 6.7 + 14.0) / COVERED as f32;
+        let place = place.clamp(PLACE.0, PLACE.1);
+        let lane = if self.small.n_sessions() <= FEW { LANE.0 } else { LANE.1 };
+        let width = 100.0 + 1.13 * place * (self.lines.len() + 1) as f32;
+        vec2(width.max(PAGE_CONTENT), 30.0 + lane * (self.small.n_sessions() as f32 + 0.5))
     }
 
     /// What of the order is drawn, and how.
-    fn caption(&self) -> String {
+    fn caption(&self, diagram: &Diagram) -> String {
         let drawn = self.small.n_transactions();
         let all: BTreeSet<TransactionId> = self.passes.lines.iter().map(|line| line.transaction).collect();
         let before: BTreeSet<TransactionId> =
             self.passes.lines[..self.first].iter().map(|line| line.transaction).collect();
         let range = match all.len() {
+            1 => "The only transaction".to_owned(),
+            2 if drawn == 2 => "Both transactions".to_owned(),
             n if n == drawn && self.first == 0 => format!("All {}", counted(n, "transaction")),
             n => {
                 let first = before.len() + 1;
@@ -206,19 +267,18 @@ impl<'p> Part<'p> {
             (true, false, _) => "in the order found",
         };
         let verified = if self.passes.is_verified() { "; independently verified" } else { "; not verified" };
-        let note = match self.passes.is_ordered() {
-            true => {
-                " An arrow leads from a write to a read that returned it; other reads are of initial versions or own writes"
+        let note = match (self.passes.is_ordered(), diagram.arrows.is_empty(), self.first) {
+            (false, ..) => "",
+            (true, true, _) => " No read here returned what another transaction here wrote.",
+            (true, false, 0) => {
+                " An arrow leads from a write to a read that returned it; other reads are of initial versions or own writes."
             }
-            false => "",
+            (true, false, _) => {
+                " An arrow leads from a write to a read that returned it; other reads are of initial versions, own writes or \
+                 transactions before these."
+            }
         };
-        let cut = match self.first {
-            0 => "",
-            _ if self.passes.is_ordered() => ", or of transactions before these",
-            _ => "",
-        };
-        let stop = if note.is_empty() { "" } else { "." };
-        format!("{range} {order}{verified}.{note}{cut}{stop}")
+        format!("{range} {order}{verified}.{note}")
     }
 
     fn tooltips(&self, diagram: &Diagram) -> BTreeMap<TargetKey, String> {
@@ -226,9 +286,11 @@ impl<'p> Part<'p> {
             let t = self.renaming.new_transaction(of.transaction)?;
             Some((target_key(Target::Transaction(t)), printable(&line(self.passes, of, false))))
         });
+        let edges = self.edges();
         let of_arrows = diagram.arrows.iter().map(|arrow| {
             let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-            (target_key(Target::Edge(arrow.edge)), format!("{from} → {to}, {}", arrow.label))
+            let keys = self.keys(arrow, &edges).join(", ");
+            (target_key(Target::Edge(arrow.edge)), format!("{to} read what {from} wrote: {keys}"))
         });
         of_lines.chain(of_arrows).collect()
     }

@@ -19,9 +19,11 @@ pub fn export_ui(
     let palette = Palette::of(ui);
     let answer = Modal::new(Id::new("export")).show(ui.ctx(), |ui| {
         ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
-        style::bold(ui, "Export this anomaly", style::TITLE, palette.strong);
+        let is_order = form.view == Page::Order;
+        let title = if is_order { "Save this order" } else { "Export this anomaly" };
+        style::bold(ui, title, style::TITLE, palette.strong);
         ui.add_space(6.0);
-        for row in EXPORTERS {
+        for row in EXPORTERS.iter().filter(|row| !is_order || row.kind.is_of_orders()) {
             ui.horizontal(|ui| {
                 if ui.radio(form.kind == row.kind, row.name).clicked() {
                     form.path = with_extension(&form.path, row.kind);
@@ -31,8 +33,10 @@ pub fn export_ui(
             });
         }
         ui.add_space(8.0);
-        ui.add_enabled_ui(form.kind.is_picture(), |ui| view_ui(ui, form, document));
-        ui.add_space(8.0);
+        if !is_order {
+            ui.add_enabled_ui(form.kind.is_picture(), |ui| view_ui(ui, form, document));
+            ui.add_space(8.0);
+        }
         let label = style::note(ui, "File");
         ui.horizontal(|ui| {
             let field = egui::TextEdit::singleline(&mut form.path)
@@ -60,7 +64,8 @@ pub fn export_ui(
         ui.add_space(10.0);
         ui.horizontal(|ui| {
             let is_known = document.is_some_and(|document| document.view(form.view, false).is_some());
-            let ready = !form.path.trim().is_empty() && (is_known || !form.kind.is_picture());
+            let fits = if is_order { form.kind.is_of_orders() } else { is_known || !form.kind.is_picture() };
+            let ready = !form.path.trim().is_empty() && fits;
             let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
             let unfocused = ui.memory(|memory| memory.focused().is_none());
             let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));

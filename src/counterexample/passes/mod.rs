@@ -145,7 +145,7 @@ impl<'a> Passes<'a> {
     /// At levels whose order determines it: the transaction's own last write, else the newest version by then.
     fn newest(&self, line: &Line, read: OperationId) -> Seen {
         let object = self.history.operation(read);
-        if self.wrote_before(line.transaction, read) {
+        if self.own_before(line.transaction, read).is_some() {
             return Seen::Own;
         }
         let replay = self.replay.as_ref().expect("such a level has an order");
@@ -156,14 +156,22 @@ impl<'a> Passes<'a> {
         }
     }
 
-    fn wrote_before(&self, transaction: TransactionId, read: OperationId) -> bool {
+    /// What a transaction wrote last to the key of a read before it.
+    fn own_before(&self, transaction: TransactionId, read: OperationId) -> Option<Value> {
         let key = self.history.operation(read).key;
         let before = self.history.operations_of(transaction).take_while(|&operation| operation < read);
-        before.map(|o| self.history.operation(o)).any(|o| o.kind == OperationKind::Write && o.key == key)
+        let writes =
+            before.map(|o| self.history.operation(o)).filter(|o| o.kind == OperationKind::Write && o.key == key);
+        writes.last().map(|write| write.value)
     }
 
     /// At other levels: what the values say.
     fn resolved(&self, line: &Line, read: OperationId) -> Seen {
+        // Of a list that ends with an own element the resolution names the writer of the elements before it.
+        let object = self.history.operation(read);
+        if self.history.lists().is_list(object.key) && self.own_before(line.transaction, read) == Some(object.value) {
+            return Seen::Own;
+        }
         match self.resolution.source_in(line.transaction, read) {
             Source::Own => Seen::Own,
             Source::Initial { .. } => Seen::Initial,

@@ -79,14 +79,13 @@ fn found(passes: &Passes<'_>) -> String {
     let history = passes.history;
     let unknown = members.iter().filter(|&&t| history.outcome(t) == Outcome::Unknown).count();
     let all = match (members.len(), unknown) {
+        (0, _) => return "There are no transactions that count.".to_owned(),
         (1, 0) => "the only committed transaction".to_owned(),
+        (2, 0) => "both committed transactions".to_owned(),
         (n, 0) => format!("all {} committed transactions", grouped(n as u64)),
-        (n, 1) => format!("all {} transactions that count, 1 of them of unknown outcome", grouped(n as u64)),
-        (n, unknown) => format!(
-            "all {} transactions that count, {} of them of unknown outcome",
-            grouped(n as u64),
-            grouped(unknown as u64)
-        ),
+        (n, unknown) => {
+            format!("all {} that count ({} of unknown outcome)", counted(n, "transaction"), grouped(unknown as u64))
+        }
     };
     match passes.level().row().witness {
         WitnessKind::Reads => {
@@ -110,8 +109,8 @@ fn explains(passes: &Passes<'_>, reads: &Reads) -> String {
                 .to_owned();
         }
         Some(WitnessKind::Reads) => {
-            "returns its own transaction's write, or the version of the one transaction from which its transaction reads \
-             that key"
+            "returns a write of its own transaction, or a version of the one other transaction (or of the initial state) \
+             from which that transaction reads the key throughout"
         }
         Some(WitnessKind::SerialOrder) => {
             "returns the newest version by then: what its own transaction wrote last to the key, else what the last \

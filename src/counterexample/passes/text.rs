@@ -91,6 +91,7 @@ fn operation_text(passes: &Passes<'_>, line: &Line, operation: OperationId) -> S
     let Some(seen) = passes.seen(line, operation) else { return text };
     let told = match seen {
         Seen::Own => ", its own write".to_owned(),
+        Seen::Initial if text.ends_with("initial") => String::new(),
         Seen::Initial => " from the initial state".to_owned(),
         Seen::Write(write) => format!(" from {}", writer(write)),
         Seen::Unrecorded => ", result not recorded".to_owned(),

@@ -287,9 +287,11 @@ impl<'a> Lanes<'a> {
     fn draw_axis(&self, scene: &mut Scene, ticks: &[f64]) {
         let area = Rect::from_min_max(Pos2::ZERO, pos2(self.plot.right(), self.plot.top()));
         scene.rect(area, 0.0, Role::Page, None);
-        let title = match &self.shown.timeline.clock {
-            Some(_) if self.shown.true_time => "true time",
-            _ => self.shown.timeline.title,
+        let title = match (&self.shown.timeline.clock, self.shown.true_time) {
+            (None, _) if self.shown.timeline.is_order => "order",
+            (None, _) => "causal steps",
+            (Some(_), true) => "true time",
+            (Some(_), false) => "time, bent",
         };
         scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
         for &at in ticks {
@@ -315,7 +317,10 @@ impl<'a> Lanes<'a> {
         let step = nice(110.0 / self.view.zoom);
         let step = if self.shown.timeline.clock.is_none() { step.max(1.0) } else { step };
         let first = (self.view.left / step).ceil().max(0.0) * step;
-        (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= self.end()).collect()
+        // An order has no places but its own.
+        let has_place = |at: &f64| !self.shown.timeline.is_order || self.axis().covers(*at);
+        let ticks = (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= self.end());
+        ticks.filter(has_place).collect()
     }
 
     fn tick(&self, at: f64) -> String {

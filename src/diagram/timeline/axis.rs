@@ -102,6 +102,11 @@ impl Axis {
         Ok(Axis { spans, lanes, length })
     }
 
+    /// Whether a point is between the first start and the last end. O(transactions).
+    pub fn covers(&self, at: f64) -> bool {
+        at <= self.length && self.spans.iter().any(|span| span.from <= at)
+    }
+
     /// The extent of a transaction.
     pub fn span(&self, transaction: TransactionId) -> Option<Span> {
         self.spans.get(transaction.index()).copied()

@@ -68,8 +68,8 @@ impl Clock {
 pub struct Timeline {
     /// Warped time, or logical steps.
     pub steps: Axis,
-    /// What the steps are, for the axis.
-    pub title: &'static str,
+    /// Whether the steps are the places of an order, from 1.
+    pub is_order: bool,
     /// The clock, if there are times.
     pub clock: Option<Clock>,
 }
@@ -86,12 +86,12 @@ impl Timeline {
             return Timeline::by_clock(history, control);
         }
         let spans = logical(history, resolution, control)?;
-        Ok(Timeline { steps: Axis::new(history, spans, control)?, title: "causal steps", clock: None })
+        Ok(Timeline { steps: Axis::new(history, spans, control)?, is_order: false, clock: None })
     }
 
     /// An order of the transactions of a history: by transaction, where it begins and ends, as places in the order.
     pub fn of_order(history: &History, spans: Vec<Span>, control: &Control) -> Result<Timeline, Interrupt> {
-        Ok(Timeline { steps: Axis::new(history, spans, control)?, title: "order", clock: None })
+        Ok(Timeline { steps: Axis::new(history, spans, control)?, is_order: true, clock: None })
     }
 
     fn by_clock(history: &History, control: &Control) -> Result<Timeline, Interrupt> {
@@ -129,7 +129,7 @@ impl Timeline {
         control.check()?;
         let real = Axis::new(history, real, control)?;
         let steps = Axis::new(history, bent, control)?;
-        Ok(Timeline { steps, title: "time, bent", clock: Some(Clock { real, stamps: warped, first }) })
+        Ok(Timeline { steps, is_order: false, clock: Some(Clock { real, stamps: warped, first }) })
     }
 }
 
