@@ -455,6 +455,32 @@ fn a_history_without_an_anomaly_opens_on_the_order_that_explains_it() {
 }
 
 #[test]
+fn an_order_is_saved_as_a_picture_and_copied_with_its_reasons() {
+    let (mut window, _folder) = opened(window::CLEAN, egui::Theme::Dark);
+    window.get_by_label("Save picture…").click();
+    window.run_steps(4);
+    let form = window.state().state().export.clone().expect("the dialog is open");
+    assert_eq!(form.view, Page::Order);
+    assert!(says(&window, "Save this order") && !says(&window, "Mermaid"), "only what orders can be written as");
+    window.get_by_label("Export").click();
+    window.run_steps(2);
+    wait(&mut window, "the file", |_| std::path::Path::new(&form.path).is_file());
+    let svg = std::fs::read_to_string(&form.path).expect("it was written");
+    for words in ["Serializability (SER) holds", "independently verified", ">a1<", ">a2<", ">b1<", "WR x"] {
+        assert!(svg.contains(words), "{words}: {svg}");
+    }
+    window.get_by_label("Copy why it passes").click();
+    wait(&mut window, "the text", |window| {
+        let is_text = |command: &egui::OutputCommand| match command {
+            egui::OutputCommand::CopyText(text) => text.contains("3. b1: r(x) = 2 from a2"),
+            _ => false,
+        };
+        window.output().platform_output.commands.iter().any(is_text)
+    });
+    assert!(says(&window, "Why it passes is on the clipboard as Markdown"));
+}
+
+#[test]
 fn classes_are_stepped_through_and_opened_at_their_first_anomaly() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/sample_histories/web-shop.txt");
     let text = std::fs::read_to_string(sample).expect("part of the repository");

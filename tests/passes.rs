@@ -134,7 +134,7 @@ fn is_true(passes: &Passes<'_>, findings: &Findings) -> Result<(), String> {
     for (place, line) in lines.lines().skip(1).enumerate() {
         let told = told(history, line)?;
         seen.entry(told.t).or_default().push(told.does);
-        line_is_true(passes, &told, &store, place).map_err(|problem| format!("{line}: {problem}"))?;
+        line_is_true(passes, &told, &store).map_err(|problem| format!("{line}: {problem}"))?;
         if told.does != Does::Reads {
             for o in history.operations_of(told.t).map(|o| history.operation(o)) {
                 if o.kind == OperationKind::Write {
@@ -167,7 +167,7 @@ fn everything_is_there(history: &History, seen: &BTreeMap<TransactionId, Vec<Doe
     Ok(())
 }
 
-fn line_is_true(passes: &Passes<'_>, told: &Told<'_>, store: &Store, _place: usize) -> Result<(), String> {
+fn line_is_true(passes: &Passes<'_>, told: &Told<'_>, store: &Store) -> Result<(), String> {
     let history = passes.history();
     let is_told = |o: &OperationId| match told.does {
         Does::Everything => true,
@@ -314,7 +314,7 @@ fn picture_is_sound(picture: &Picture, passes: &Passes<'_>, drawn: &[Transaction
     }
     let external =
         passes.lines.iter().flat_map(|line| passes.operations(line).map(move |o| (line, o))).filter(|(line, o)| {
-            let Some(Seen::Write(write)) = passes.seen(line, *o) else { return false };
+            let Some(Seen::Write(write)) = passes.seen(*o) else { return false };
             drawn.contains(&line.transaction) && drawn.contains(&passes.history().transaction_of(write))
         });
     let edges: usize = picture.diagram.arrows.iter().map(|arrow| 1 + arrow.also.len()).sum();

@@ -29,6 +29,8 @@ const PLACE: (f32, f32) = (48.0, 120.0);
 const COVERED: f64 = 0.8;
 /// Height of a lane: with few of them, and with many.
 const LANE: (f32, f32) = (96.0, 66.0);
+/// Height that lanes leave free at the bottom.
+const BELOW: f32 = 18.0;
 /// With more sessions lanes are lower.
 const FEW: usize = 4;
 /// Maximum number of keys in a label.
@@ -127,7 +129,7 @@ impl<'p> Part<'p> {
         let mut edges = Vec::new();
         for line in self.lines {
             for read in self.passes.operations(line) {
-                let Some(Seen::Write(write)) = self.passes.seen(line, read) else { continue };
+                let Some(Seen::Write(write)) = self.passes.seen(read) else { continue };
                 let ends = (self.renaming.new_operation(write), self.renaming.new_operation(read));
                 let (Some(from), Some(to)) = ends else { continue };
                 edges.push(Edge {
@@ -225,7 +227,9 @@ impl<'p> Part<'p> {
         let anomaly = Anomaly { renaming: &itself, edges: &edges, arrows: diagram.arrows.iter().collect() };
         let shown =
             Shown { history: &self.small, timeline: &timeline, true_time: false, all: false, anomaly: Some(anomaly) };
-        let mut lanes = Lanes::new(shown, self.size(), View::default());
+        let size = self.size();
+        let mut lanes = Lanes::new(shown, size, View::default());
+        lanes.plot.max.y = size.y - BELOW;
         lanes.fit();
         Ok(lanes.scene())
     }

@@ -3,6 +3,7 @@
 //! Nothing is decided here. The order is the witness of the verdict; at levels where it does not determine what a read
 //! saw, the resolution of reads does, with the writers that the verdict names for ambiguous reads.
 
+mod seen;
 mod sentences;
 mod text;
 
@@ -12,8 +13,8 @@ pub use text::{line, markdown, plain_text, title};
 use super::replay::{Replay, StepKind, Version};
 use crate::checkers::{Engine, Level, LevelResult, Verdict, Witness, WitnessKind};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
-use crate::relations::{Resolution, Source, Standing};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::relations::{Resolution, Standing};
 use std::ops::RangeInclusive;
 
 /// What a read returned.
@@ -57,6 +58,8 @@ pub struct Passes<'a> {
     verified: bool,
     /// None if the level orders nothing.
     replay: Option<Replay>,
+    /// By operation: what a read of a line returned.
+    seen: Vec<Option<Seen>>,
     /// The order; where nothing is ordered, the transactions that count as in the file.
     pub lines: Vec<Line>,
 }
@@ -81,7 +84,9 @@ impl<'a> Passes<'a> {
             (None, Witness::Reads) => unordered(history, resolution),
             (None, _) => return Ok(None),
         };
-        Ok(Some(Passes { history, resolution, result, verified, replay, lines }))
+        let seen =
+            seen::all(&seen::Witnessed { history, resolution, result, replay: replay.as_ref() }, &lines, control)?;
+        Ok(Some(Passes { history, resolution, result, verified, replay, seen, lines }))
     }
 
     /// The level.
@@ -115,16 +120,9 @@ impl<'a> Passes<'a> {
         of_line.filter(move |&operation| Some(self.history.operation(operation).kind) != left_out)
     }
 
-    /// What a read of a line returned; none for a write. O(log versions + operations of its transaction).
-    pub fn seen(&self, line: &Line, operation: OperationId) -> Option<Seen> {
-        let object = self.history.operation(operation);
-        let is_recorded = object.value != Value::UNRECORDED && self.history.differs_from(operation).is_none();
-        match object.kind {
-            OperationKind::Write => None,
-            OperationKind::Read if !is_recorded => Some(Seen::Unrecorded),
-            OperationKind::Read if self.level().reads_newest() => Some(self.newest(line, operation)),
-            OperationKind::Read => Some(self.resolved(line, operation)),
-        }
+    /// What a read returned; none for a write, and for a transaction that is not in the order. O(1).
+    pub fn seen(&self, operation: OperationId) -> Option<Seen> {
+        self.seen[operation.index()]
     }
 
     /// The newer version that a read did not return although its writer comes before the reader in the order, as weak
@@ -135,72 +133,10 @@ impl<'a> Passes<'a> {
             return None;
         };
         let newest = self.history.transaction_of(write);
-        match self.seen(line, read)? {
+        match self.seen(read)? {
             Seen::Initial => Some(newest),
             Seen::Write(seen) => Some(newest).filter(|&newest| newest != self.history.transaction_of(seen)),
             _ => None,
-        }
-    }
-
-    /// At levels whose order determines it: the transaction's own last write, else the newest version by then.
-    fn newest(&self, line: &Line, read: OperationId) -> Seen {
-        let object = self.history.operation(read);
-        if self.own_before(line.transaction, read).is_some() {
-            return Seen::Own;
-        }
-        let replay = self.replay.as_ref().expect("such a level has an order");
-        match replay.before(object.key, *line.steps.start()) {
-            Version::Written { write, .. } if self.history.operation(write).value == object.value => Seen::Write(write),
-            // What set up the initial state may be in the order, too.
-            _ => Seen::Initial,
-        }
-    }
-
-    /// What a transaction wrote last to the key of a read before it.
-    fn own_before(&self, transaction: TransactionId, read: OperationId) -> Option<Value> {
-        let key = self.history.operation(read).key;
-        let before = self.history.operations_of(transaction).take_while(|&operation| operation < read);
-        let writes =
-            before.map(|o| self.history.operation(o)).filter(|o| o.kind == OperationKind::Write && o.key == key);
-        writes.last().map(|write| write.value)
-    }
-
-    /// At other levels: what the values say.
-    fn resolved(&self, line: &Line, read: OperationId) -> Seen {
-        // Of a list that ends with an own element the resolution names the writer of the elements before it.
-        let object = self.history.operation(read);
-        if self.history.lists().is_list(object.key) && self.own_before(line.transaction, read) == Some(object.value) {
-            return Seen::Own;
-        }
-        match self.resolution.source_in(line.transaction, read) {
-            Source::Own => Seen::Own,
-            Source::Initial { .. } => Seen::Initial,
-            Source::Transaction { write, .. } => Seen::Write(write),
-            Source::Aborted { write, .. } => Seen::Aborted(write),
-            Source::Unrecorded => Seen::Unrecorded,
-            Source::Ambiguous => self.assumed(line, read),
-            Source::Outside | Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => Seen::Ignored,
-        }
-    }
-
-    /// The writer that the witness gives for an ambiguous read, else the newest version by then if it has that value.
-    fn assumed(&self, line: &Line, read: OperationId) -> Seen {
-        let object = self.history.operation(read);
-        let named = self.result.sources.iter().find(|(of, _)| *of == read).map(|(_, writer)| *writer);
-        if let Some(writer) = named {
-            let writes = |o: &OperationId| {
-                let other = self.history.operation(*o);
-                (other.kind, other.key, other.value) == (OperationKind::Write, object.key, object.value)
-            };
-            let of_writer = (!writer.is_initial()).then(|| self.history.operations_of(writer));
-            return of_writer.into_iter().flatten().filter(writes).last().map_or(Seen::Initial, Seen::Write);
-        }
-        match self.replay.as_ref().map(|replay| replay.before(object.key, *line.steps.start())) {
-            Some(Version::Written { write, .. }) if self.history.operation(write).value == object.value => {
-                Seen::Write(write)
-            }
-            Some(Version::Initial) if self.history.may_be_initial(object.key, object.value) => Seen::Initial,
-            _ => Seen::Open,
         }
     }
 

@@ -57,7 +57,7 @@ impl Reads {
     fn of(passes: &Passes<'_>) -> Reads {
         let mut reads = Reads::default();
         for line in &passes.lines {
-            for seen in passes.operations(line).filter_map(|operation| passes.seen(line, operation)) {
+            for seen in passes.operations(line).filter_map(|operation| passes.seen(operation)) {
                 match seen {
                     Seen::Unrecorded => reads.unrecorded += 1,
                     Seen::Aborted(_) | Seen::Ignored => reads.ignored += 1,

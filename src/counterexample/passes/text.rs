@@ -88,7 +88,7 @@ fn operation_text(passes: &Passes<'_>, line: &Line, operation: OperationId) -> S
     let history = passes.history;
     let text = history.operation_text(operation);
     let writer = |write: OperationId| history.transaction_name(history.transaction_of(write));
-    let Some(seen) = passes.seen(line, operation) else { return text };
+    let Some(seen) = passes.seen(operation) else { return text };
     let told = match seen {
         Seen::Own => ", its own write".to_owned(),
         Seen::Initial if text.ends_with("initial") => String::new(),

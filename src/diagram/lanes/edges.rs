@@ -11,6 +11,10 @@ use std::collections::HashMap;
 
 /// Half the width of an arrow head, in points.
 const SIDE: f32 = 4.5;
+/// Length of an arrow head with some line behind it, in points.
+const HEAD: f32 = 13.0;
+/// Room between two places of an order, as a share of a place.
+const APART: f32 = 0.2;
 /// Longer edges between two transactions of a session are straight, in points.
 const STRAIGHT: f32 = 50.0;
 /// Shorter edges have no label, in points.
@@ -97,7 +101,7 @@ impl Lanes<'_> {
     fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Path {
         // Parallel edges start and end next to each other.
         let shift = (index as f32 * 0.37).fract();
-        if (from.center().y - to.center().y).abs() >= 1.0 {
+        if (from.center().y - to.center().y).abs() >= 1.0 && !self.shown.timeline.is_order {
             let down = to.center().y > from.center().y;
             let end = |bar: Rect, bottom: bool| {
                 let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.7;
@@ -111,6 +115,9 @@ impl Lanes<'_> {
             };
         }
         let forward = from.center().x < to.center().x;
+        if self.shown.timeline.is_order && forward {
+            return self.stepped(from, to, index, bars);
+        }
         let (a, b) = match forward {
             true => (from.right_center(), to.left_center()),
             false => (from.left_center(), to.right_center()),
@@ -129,6 +136,25 @@ impl Lanes<'_> {
         let room = ((self.lane - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
         let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
         bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
+    }
+
+    /// In an order each transaction has a place of its own: behind that of the writer down or up, between two lanes to
+    /// the reader, and in where it starts. Only what overlaps it can be in the way.
+    fn stepped(&self, from: Rect, to: Rect, index: usize, bars: &[Bar]) -> Path {
+        let (a, b) = (from.right_center(), to.left_center());
+        let between = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
+        if (a.y - b.y).abs() < 1.0 && !bars.iter().any(|bar| bar.area.intersects(between)) {
+            return Path::line(a, b);
+        }
+        // Edges with ends in common are next to each other.
+        let shift = (index as f32 * 0.37).fract();
+        let x = a.x + self.view.zoom as f32 * APART * (0.2 + 0.6 * shift);
+        let start = a + vec2(0.0, (shift - 0.5) * from.height() * 0.5);
+        let (side, edge) = if to.center().y >= from.center().y { (-1.0, to.top()) } else { (1.0, to.bottom()) };
+        let room = (self.lane - to.height()) / 2.0 - HEAD;
+        let y = edge + side * (HEAD + room * (0.2 + 0.7 * shift));
+        let end = pos2(to.left() + 7.0 + shift * (to.width().min(50.0) - 14.0), edge);
+        Path::rounded(&[start, pos2(x, start.y), pos2(x, y), pos2(end.x, y), end], 6.0)
     }
 }
 

@@ -141,7 +141,8 @@ impl<'a> Lanes<'a> {
         }
         let bars = self.bars(&lanes);
         // Lines pass above the transactions of the anomaly and below the others, whose names they would strike out.
-        let is_above = |bar: &&Bar| matches!(bar.target, Target::Elsewhere(_));
+        let is_order = self.shown.timeline.is_order;
+        let is_above = |bar: &&Bar| is_order || matches!(bar.target, Target::Elsewhere(_));
         let ways = self.ways(&bars);
         bars.iter().filter(|bar| !is_above(bar)).for_each(|bar| self.draw_bar(&mut scene, bar));
         ways.iter().for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
