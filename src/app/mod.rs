@@ -34,6 +34,7 @@ pub mod nav_history;
 mod navigation;
 pub mod notes;
 mod opening;
+mod order_export;
 pub mod page;
 mod pages;
 pub mod palette;

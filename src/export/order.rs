@@ -28,7 +28,7 @@ const PLACE: (f32, f32) = (48.0, 120.0);
 /// What a transaction covers of its place.
 const COVERED: f64 = 0.8;
 /// Height of a lane: with few of them, and with many.
-const LANE: (f32, f32) = (96.0, 66.0);
+const LANE: (f32, f32) = (96.0, 78.0);
 /// Height that lanes leave free at the bottom.
 const BELOW: f32 = 18.0;
 /// With more sessions lanes are lower.

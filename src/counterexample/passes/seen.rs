@@ -6,7 +6,7 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::replay::{Replay, StepKind, Version};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use crate::relations::{Resolution, Source};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// What says which write a read saw.
 pub(super) struct Witnessed<'a> {
@@ -41,17 +41,14 @@ pub(super) fn all(
         }
     }
     let named: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
-    let mut before: FxHashSet<TransactionId> = FxHashSet::default();
-    let mut last = None;
+    let place: FxHashMap<TransactionId, usize> =
+        lines.iter().map(|line| (line.transaction, *line.steps.start())).collect();
     each(history, lines, control, |line, read, own| {
-        if last != Some(line.transaction) {
-            before.extend(last.replace(line.transaction));
-        }
         match witnessed.resolved(line.transaction, read, own, named.get(&read).copied()) {
             // Another transaction must have written that value, too.
             Seen::Write(write) if replay.is_some() && may_be_serial => {
-                let is_before = before.contains(&history.transaction_of(write));
-                if is_before { Seen::Write(write) } else { Seen::Open }
+                let writer = place.get(&history.transaction_of(write));
+                if writer.is_some_and(|writer| writer < line.steps.start()) { Seen::Write(write) } else { Seen::Open }
             }
             seen => seen,
         }
