@@ -144,7 +144,7 @@ pub(super) fn ask(
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
     Ok(match level.row().engine {
-        Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, control)?.into(),
+        Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, ground, control)?.into(),
         Engine::Dependencies(respected) => {
             dependencies::decide(index, (respected, false), ground.order().to_vec(), control)?.into()
         }

@@ -15,30 +15,33 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<D
     control.needs(index.read_key.len() * 64)?;
     let split = index.by_read();
     let of_snapshots = if level.counts_real_time() { Level::StrongPrefixConsistency } else { Level::PrefixConsistency };
-    Ok(joined(&split, strong::decide(&split, of_snapshots, control)?))
-}
-
-/// The decision about an index in which transactions are rows, in terms of the one that it was made of: a transaction comes
-/// where the last of its row does.
-pub(super) fn joined(split: &Index, decision: StrongDecision) -> DependencyDecision {
-    let owner = split.owners();
-    let commits = |order: Vec<Node>| {
-        let mut is_placed = vec![false; split.n_nodes()];
-        let last_first = order.into_iter().rev().map(|v| owner[v as usize]);
-        let last_first = last_first.filter(|&t| !std::mem::replace(&mut is_placed[t as usize], true));
-        let mut order: Vec<Node> = last_first.collect();
-        order.reverse();
-        DependencyDecision::Satisfied(order)
+    let owner = owners(&split);
+    let is_last = |v: Node| owner.get(v as usize + 1) != Some(&owner[v as usize]);
+    let commits = |order: &mut dyn Iterator<Item = Node>| {
+        DependencyDecision::Satisfied(order.filter(|&v| is_last(v)).map(|v| owner[v as usize]).collect())
     };
-    match decision {
-        StrongDecision::SatisfiedInOrder(order) => commits(order),
+    Ok(match strong::decide(&split, of_snapshots, control)? {
+        StrongDecision::SatisfiedInOrder(order) => commits(&mut order.into_iter()),
         StrongDecision::SatisfiedByEvents(events) => {
-            commits(events.into_iter().filter_map(|(v, is_commit)| is_commit.then_some(v)).collect())
+            commits(&mut events.into_iter().filter_map(|(v, is_commit)| is_commit.then_some(v)))
         }
         StrongDecision::Violated { core } => {
             let mut core: Vec<Node> = core.into_iter().map(|v| owner[v as usize]).collect();
             core.dedup();
             DependencyDecision::Violated { core }
         }
+    })
+}
+
+/// By node of an index by reads: the node of the index that it was made of.
+fn owners(split: &Index) -> Vec<Node> {
+    let mut owner = Vec::with_capacity(split.n_nodes());
+    let mut at = 0;
+    for (v, t) in split.transaction.iter().enumerate() {
+        if v > 0 && split.transaction[v - 1] != *t {
+            at += 1;
+        }
+        owner.push(at);
     }
+    owner
 }

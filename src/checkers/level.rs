@@ -82,6 +82,9 @@ pub enum Level {
     ParallelSnapshotIsolation,
     /// R-PSI: the same in real time.
     StrongParallelSnapshotIsolation,
+    /// P-PL3U: update serializability (Adya 1999, PL-3U): P-SER of the transactions that write, with each that only reads by
+    /// itself.
+    PlainUpdateSerializability,
     /// P-PC: prefix consistency without sessions (Cerone, Bernardi & Gotsman 2015).
     PlainPrefixConsistency,
     /// PC (Biswas & Enea 2019, Fig. 2d).
@@ -100,9 +103,6 @@ pub enum Level {
     CommitTimeSnapshotIsolation,
     /// R-SI: strong snapshot isolation, SI that respects real time (Daudjee & Salem 2006).
     StrongSnapshotIsolation,
-    /// P-PL3U: update serializability (Adya 1999, PL-3U): P-SER of the transactions that write, with each that only reads by
-    /// itself.
-    PlainUpdateSerializability,
     /// P-SER: serializability without sessions (Adya 1999, PL-3; Papadimitriou 1979).
     PlainSerializability,
     /// SER (Biswas & Enea 2019, Fig. 2f).
@@ -429,6 +429,11 @@ const ROWS: [LevelRow; 51] = [
         witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "PSI, and in addition what ended before a transaction began counts as seen by it",
         promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; what ended before a transaction began counts as seen by it, too" },
+    LevelRow { level: PlainUpdateSerializability, code: "P-PL3U", long_name: "plain-update-serializability", also: &["pl-3u"], adya: Some("PL-3U"), elle: Some("update-serializable"),
+        implies: &[PlainParallelSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::Serial),
+        witness: WitnessKind::Dependencies, turn: Some(9), spreads: false, usual: false, plain_of: Some(PlainUpdateSerializability),
+        gloss: "as if the transactions that write ran one after the other; each that only reads need only fit in by itself",
+        promise: "the transactions that write ran as if one after the other, and each that only reads fits into such an order by itself; session order is ignored" },
     LevelRow { level: PlainPrefixConsistency, code: "P-PC", long_name: "plain-prefix-consistency", also: &[], adya: None, elle: Some("prefix"),
         implies: &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(PrefixConsistency),
@@ -474,11 +479,6 @@ const ROWS: [LevelRow; 51] = [
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "SI, and in addition each snapshot contains all that had ended before the transaction began",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions and of all that had ended before it began, and two writers of one key may not overlap" },
-    LevelRow { level: PlainUpdateSerializability, code: "P-PL3U", long_name: "plain-update-serializability", also: &["pl-3u"], adya: Some("PL-3U"), elle: Some("update-serializable"),
-        implies: &[PlainParallelSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::Serial),
-        witness: WitnessKind::Dependencies, turn: Some(9), spreads: false, usual: false, plain_of: Some(PlainUpdateSerializability),
-        gloss: "as if the transactions that write ran one after the other; each that only reads need only fit in by itself",
-        promise: "the transactions that write ran as if one after the other, and each that only reads fits into such an order by itself; session order is ignored" },
     LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", also: &[], adya: Some("PL-3"), elle: Some("serializable"),
         implies: &[PlainSnapshotIsolation, PlainUpdateSerializability], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: false, plain_of: Some(Serializability),

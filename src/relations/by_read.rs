@@ -8,34 +8,10 @@ impl Index {
     /// snapshots of a transaction grow (Adya's PL-MSR is prefix consistency of this index). Nodes that belong to one
     /// transaction have the same [`transaction`](Index::transaction). O(reads + writes).
     pub fn by_read(&self) -> Index {
-        self.in_rows(|_| true)
-    }
-
-    /// The same for transactions that only read, and each of those has a session of its own, as have all others: where one
-    /// order of these transactions explains all reads, one explains those of the transactions that write. O(reads + writes).
-    pub fn readers_apart(&self) -> Index {
-        let split = self.in_rows(|node| self.writes_of(node).is_empty());
-        let n = split.n_nodes() as u32;
-        Index { session_begin: (0..=n).collect(), session: (0..n).collect(), ..split }
-    }
-
-    /// By node: the place of its transaction among those of the index that this one was made of.
-    pub fn owners(&self) -> Vec<Node> {
-        let mut owners = Vec::with_capacity(self.n_nodes());
-        let mut at = 0;
-        for (v, t) in self.transaction.iter().enumerate() {
-            at += Node::from(v > 0 && self.transaction[v - 1] != *t);
-            owners.push(at);
-        }
-        owners
-    }
-
-    /// The index in which some transactions are rows.
-    fn in_rows(&self, is_row: impl Fn(Node) -> bool) -> Index {
         let mut rows = Rows { first: Vec::with_capacity(self.n_nodes() + 1), n: 0 };
         for node in 0..self.n_nodes() as Node {
             rows.first.push(rows.n);
-            rows.n += if is_row(node) { self.reads_of(node).len().max(1) as Node } else { 1 };
+            rows.n += self.reads_of(node).len().max(1) as Node;
         }
         rows.first.push(rows.n);
         let owners: Vec<Node> = (0..self.n_nodes() as Node).flat_map(|t| rows.of(t).map(move |_| t)).collect();
