@@ -81,15 +81,18 @@ fn named(violation: &Violation) -> &'static str {
 fn history_of(seed: u64, lists: bool) -> String {
     let mut rng = Rng::with_seed(seed);
     let (n, n_keys) = (rng.usize(4..7), rng.usize(2..4));
+    // Of a hundred reads, so many return the newest version: of those that write, and of others.
+    let fresh = [rng.u8(70..=100), rng.u8(30..=100)];
     let mut versions: Vec<Vec<usize>> = vec![Vec::new(); n_keys];
     let mut text = String::new();
     for t in 1..=n {
         let (mut operations, mut written) = (Vec::new(), Vec::new());
-        let writes = rng.u8(..10) < 6;
+        let writes = rng.u8(..10) < 5;
         for (key, versions) in versions.iter_mut().enumerate() {
             let newest = versions.len();
-            if rng.u8(..10) < 6 {
-                let seen = if rng.u8(..10) < 7 { newest } else { rng.usize(..=newest) };
+            if rng.u8(..10) < 7 {
+                let is_fresh = rng.u8(..100) < fresh[usize::from(!writes)];
+                let seen = if is_fresh { newest } else { rng.usize(..=newest) };
                 let list = || versions[..seen].iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
                 operations.push(match lists {
                     true => format!("r k{key} [{}]", list()),
