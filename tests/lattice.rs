@@ -697,5 +697,5 @@ fn the_examples_of_the_documentation_are_right() {
         }
         n += 1;
     }
-    assert_eq!(n, 5);
+    assert_eq!(n, 7);
 }

@@ -38,6 +38,7 @@ mod share;
 mod stretches;
 pub mod strong;
 pub mod strong_patterns;
+mod update_serializability;
 mod violation;
 pub mod weak;
 

@@ -17,7 +17,7 @@
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
 //!   level the first few hundred cycles are examined.
-//! - CSCycle, MVCycle, MSRCycle, UACycle and PSICycle, if their levels are asked for: one proof for each of a few sets of transactions
+//! - CSCycle, MVCycle, MSRCycle, UACycle, PSICycle and UpdateCycle, if their levels are asked for: one proof for each of a few sets of transactions
 //!   that violate the level by themselves, unless another pattern shows that it is violated.
 //! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
@@ -166,13 +166,14 @@ fn by_parts(levels: LevelSet) -> impl Iterator<Item = Level> {
     levels.iter().filter(move |level| is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself()))
 }
 
-/// If any of these or a strong level is included: whether one is at which no update is lost, and whether a serial
-/// one is.
+/// If any of these or a strong level is included: whether one is at which no update is lost, and whether one at which those
+/// that write are serial.
 fn above_weak(levels: LevelSet) -> Option<(bool, bool)> {
     let mut any = by_parts(levels).chain(strong(levels)).peekable();
     any.peek()?;
-    let keeps_updates = any.any(|level| level.implies(Level::CursorStability));
-    Some((keeps_updates, strong(levels).any(Level::is_serial)))
+    let keeps_updates = any.any(|level| level.implies_without_sessions(Level::CursorStability));
+    let is_serial = strong(levels).any(Level::is_serial) || by_parts(levels).any(Level::is_serial_for_updates);
+    Some((keeps_updates, is_serial))
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
@@ -272,7 +273,9 @@ impl Listing<'_> {
         let is_told = identity.0 == Pattern::SICycle
             && !violation.levels.contains(Level::PrefixConsistency)
             && by_parts.iter().any(|pattern| self.seen.contains(&(*pattern, identity.1.clone())));
-        if is_told {
+        let updates = (Pattern::UpdateCycle, identity.1.clone());
+        let is_again = identity.0 == Pattern::SERCycle && self.seen.contains(&updates);
+        if is_told || is_again && violation.levels.iter().all(|level| self.shows(level)) {
             return;
         }
         // Levels that do not imply each other may be violated by one argument.

@@ -24,8 +24,10 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
     let Request { options, control, observe, .. } = request;
     let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
         options.levels.iter().copied().partition(|level| level.plain_of().is_some());
-    let forms = plain.iter().filter_map(|level| level.plain_of());
-    let not_asked: Vec<Level> = forms.filter(|level| !with_sessions.contains(level)).collect();
+    let forms = plain.iter().filter_map(|level| level.with_sessions());
+    let mut not_asked: Vec<Level> = forms.filter(|level| !with_sessions.contains(level)).collect();
+    not_asked.sort_unstable();
+    not_asked.dedup();
     with_sessions.extend(&not_asked);
     let asked = Options { levels: with_sessions, ..options.clone() };
     let tell = |result: &LevelResult| {
@@ -38,7 +40,7 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
     findings.levels.retain(|result| !not_asked.contains(&result.level));
     let mut open = Vec::new();
     for level in plain {
-        match forms.iter().find(|form| Some(form.level) == level.plain_of()).cloned() {
+        match forms.iter().find(|form| Some(form.level) == level.with_sessions()).cloned() {
             Some(known) if known.verdict == Verdict::Violated => open.push(level),
             known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
         }
