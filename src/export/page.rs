@@ -1,6 +1,7 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
+use super::drawing::{ABOUT_DECISIVE, DECISIVE};
 use super::view::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
@@ -88,6 +89,10 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     let is_case = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
     if picture.scene.marks.iter().any(is_case) {
         notes.push((None, "if: in a case only"));
+    }
+    let is_decisive = |mark: &Mark| matches!((&mark.shape, mark.role), (Shape::Text { text, .. }, Role::LabelText(_)) if text.ends_with(DECISIVE));
+    if picture.scene.marks.iter().any(is_decisive) {
+        notes.push((None, ABOUT_DECISIVE));
     }
     if let Some(edge) = has(Emphasis::Rejected) {
         notes.push((Some(edge), "if, then: an order that was ruled out"));

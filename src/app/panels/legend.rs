@@ -9,7 +9,16 @@ use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo
 use std::collections::BTreeSet;
 
 /// The meaning of each line; a click shows or hides the edges.
-pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeSet<Relation>, requests: &mut Requests) {
+///
+/// After the lines comes a note.
+pub(super) fn legend_ui(
+    ui: &mut Ui,
+    area: Rect,
+    state: &State,
+    present: &BTreeSet<Relation>,
+    note: Option<&str>,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
     let mut left = area.left() + 10.0;
@@ -36,5 +45,14 @@ pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeS
         if response.on_hover_text(hint).clicked() {
             requests.push(Request::ToggleRelation(relation));
         }
+    }
+    let Some(note) = note else { return };
+    let galley = ui.painter().layout_no_wrap(note.to_owned(), FontId::proportional(style::SMALL), palette.weak);
+    let at = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
+    if at.x + galley.size().x <= area.right() {
+        let place = Rect::from_min_size(at, galley.size());
+        let response = ui.interact(place, ui.id().with("legend note"), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
+        ui.painter().galley(at, galley, palette.weak);
     }
 }

@@ -14,7 +14,7 @@ mod names;
 mod promises;
 
 pub use names::{Named, named};
-pub use promises::{Claim, PROMISES, Promise, strongest_satisfied};
+pub use promises::{Claim, PROMISES, Promise, strongest, strongest_satisfied};
 
 use super::Level;
 use bases::BASES;
