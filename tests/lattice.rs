@@ -533,7 +533,7 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
         let findings = ask(&history, &[level]).unwrap_or_else(|problem| panic!("{problem}"));
         let example = isoscope::counterexample::minimize(&history, &findings.violations[0], &Control::new());
         let explanation = isoscope::counterexample::explain(&example);
-        assert_eq!(explanation.sessions.is_some(), expected.is_some(), "{:?}", explanation.sessions);
+        assert_eq!(explanation.difference.is_some(), expected.is_some(), "{:?}", explanation.difference);
         for part in expected.into_iter().flatten() {
             let told = explanation.facts().join("\n");
             assert!(told.contains(part), "{told}");
