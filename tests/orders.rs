@@ -123,8 +123,8 @@ fn real_time_that_makes_the_difference_is_told_with_its_times() {
     assert_eq!(
         told,
         "Real time makes the difference: without it, these operations satisfy serializability (SER, Elle's \
-         :strong-session-serializable) and weaker levels. It takes that teller#2 had ended (at time 15) before phone#1 began \
-         (at time 20): without it, strict serializability holds."
+         :strong-session-serializable) and weaker levels. What counts is that teller#2 had ended (at time 15) before phone#1 \
+         began (at time 20): without that, strict serializability holds."
     );
     let edge = examples[0].explanation.edge_reasons.iter().filter(|reason| reason.contains("makes the difference"));
     assert_eq!(edge.count(), 1);

@@ -200,6 +200,11 @@ impl Writer {
         }
         let mut x = self.left;
         for (sample, text) in legend_notes(picture) {
+            let needed = sample.map_or(0.0, |_| SAMPLE + 8.0) + prose_width(text, LEGEND, false);
+            if x > self.left && x + needed > self.left + self.width {
+                self.y += LEGEND_LINE;
+                x = self.left;
+            }
             if let Some((relation, emphasis)) = sample {
                 self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
                 x += SAMPLE + 8.0;

@@ -97,7 +97,8 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
             used if used.is_empty() => String::new(),
             used => format!(" The argument uses {}.", steps(&used)),
         },
-        [one] => format!(" It takes {}: without it, {level} holds.", steps(&[*one])),
+        [_] if by_sessions => format!(" It takes {}: without it, {level} holds.", steps(&difference.needed)),
+        [_] => format!(" What counts is {}: without that, {level} holds.", steps(&difference.needed)),
         several if by_sessions => {
             format!(" It takes each step of {}: without any one of them, {level} holds.", steps(several))
         }
