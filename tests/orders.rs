@@ -31,18 +31,42 @@ fn sample(name: &str) -> History {
 #[test]
 fn samples_name_the_weakest_levels_broken_on_every_order() {
     for (name, level, expected) in [
-        ("write-skew.hist", None, "Weakest level broken: P-SER (Elle's :serializable)."),
-        ("long-fork.hist", None, "Weakest level broken: P-MSR (Elle's :monotonic-snapshot-read)."),
-        ("lost-update.json", None, "Weakest level broken: P-CS (Elle's :cursor-stability)."),
-        ("tap-j-non-repeatable-read.txt", None, "Weakest level broken: CI."),
-        ("view-that-went-back.txt", None, "Weakest levels broken: P-MV and P-UA."),
-        ("read-your-writes.txt", None, "Weakest level broken: RYW; none without session order."),
-        ("writes-follow-reads.txt", None, "Weakest levels broken: WFR, MV and MSR; none without session order."),
-        ("real-time-cycle.txt", None, "Weakest levels broken: R-MV, R-MSR, R-RA and K-SI; none without real time."),
+        (
+            "write-skew.hist",
+            None,
+            "Weakest level that these operations break: plain serializability (P-SER, Elle's :serializable).",
+        ),
+        (
+            "long-fork.hist",
+            None,
+            "Weakest level that these operations break: plain monotonic snapshot reads (P-MSR, Elle's :monotonic-snapshot-read).",
+        ),
+        (
+            "lost-update.json",
+            None,
+            "Weakest level that these operations break: plain cursor stability (P-CS, Elle's :cursor-stability).",
+        ),
+        ("tap-j-non-repeatable-read.txt", None, "Weakest level that these operations break: cut isolation (CI)."),
+        ("view-that-went-back.txt", None, "Weakest levels that these operations break: P-MV and P-UA."),
+        (
+            "read-your-writes.txt",
+            None,
+            "Weakest level that these operations break: read your writes (RYW, Elle's :read-your-writes); none without session order.",
+        ),
+        (
+            "writes-follow-reads.txt",
+            None,
+            "Weakest levels that these operations break: WFR, MV and MSR; none without session order.",
+        ),
+        (
+            "real-time-cycle.txt",
+            None,
+            "Weakest levels that these operations break: R-MV, R-MSR, R-RA and K-SI; none without real time.",
+        ),
         (
             "real-time-cycle.txt",
             Some(Level::StrongSnapshotIsolation),
-            "Weakest levels broken: R-MV, R-MSR, R-RA and K-SI; none without real time.",
+            "Weakest levels that these operations break: R-MV, R-MSR, R-RA and K-SI; none without real time.",
         ),
     ] {
         let examples = examples(&sample(name), level.as_slice());
@@ -60,10 +84,18 @@ fn what_is_broken_on_several_orders_is_said_of_each() {
         (
             stale,
             Level::ReadAtomic,
-            "Weakest levels broken: with session order RYW, in real time also K-SI; none without either.",
+            "Weakest levels that these operations break: with session order read your writes (RYW, Elle's :read-your-writes), in real time also per key snapshot isolation (K-SI); none without either.",
         ),
-        (both, Level::ReadAtomic, "Weakest level broken: RYW; none without session order."),
-        (both, Level::SnapshotIsolation, "Weakest level broken: P-CS (Elle's :cursor-stability)."),
+        (
+            both,
+            Level::ReadAtomic,
+            "Weakest level that these operations break: read your writes (RYW, Elle's :read-your-writes); none without session order.",
+        ),
+        (
+            both,
+            Level::SnapshotIsolation,
+            "Weakest level that these operations break: plain cursor stability (P-CS, Elle's :cursor-stability).",
+        ),
     ] {
         let examples = examples(&common::history(text), &[level]);
         let told: Vec<Option<&str>> = examples.iter().map(|e| e.explanation.weakest.as_deref()).collect();
@@ -79,31 +111,31 @@ fn guarantees_of_sessions_are_told_in_everyday_words() {
             "read-your-writes.txt",
             Level::ReadYourWrites,
             "A session did not see its own write",
-            "each step of the order anna#1 before anna#2 before anna#3 in session anna",
+            "anna#1 before anna#2 before anna#3 in session anna",
         ),
         (
             "monotonic-reads.txt",
             Level::MonotonicReads,
             "The reads of a session went back",
-            "each step of the order bank#1 before bank#2 in session bank and phone#1 before phone#2 in session phone",
+            "bank#1 before bank#2 in session bank and phone#1 before phone#2 in session phone",
         ),
         (
             "monotonic-writes.txt",
             Level::MonotonicWrites,
             "The writes of a session were seen out of order",
-            "each step of the order editor#1 before editor#2 before editor#3 in session editor",
+            "editor#1 before editor#2 before editor#3 in session editor",
         ),
         (
             "writes-follow-reads.txt",
             Level::WritesFollowReads,
             "A write was seen without what its session had read before",
-            "each step of the order author#1 before author#2 in session author and critic#1 before critic#2 in session critic",
+            "author#1 before author#2 in session author and critic#1 before critic#2 in session critic",
         ),
         (
             "pram.txt",
             Level::Pram,
             "A session did not see what came before a write that it had read",
-            "each step of the order editor#1 before editor#2 before editor#3 in session editor and reader#1 before reader#2 in session reader",
+            "editor#1 before editor#2 before editor#3 in session editor and reader#1 before reader#2 in session reader",
         ),
     ] {
         let examples = examples(&sample(name), &[level]);
@@ -111,7 +143,7 @@ fn guarantees_of_sessions_are_told_in_everyday_words() {
         let explanation = &of_level.expect("it is violated").explanation;
         assert_eq!(explanation.title, title, "{name}");
         let told = explanation.difference.as_deref().unwrap_or_default();
-        let holds = format!("without any one of them, {} holds.", level.spoken());
+        let holds = format!(". Without any one step, {} holds.", level.spoken());
         assert!(told.contains("P-SER") && told.contains(needed) && told.ends_with(&holds), "{told}");
     }
 }

@@ -1,7 +1,7 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use super::drawing::{Drawing, arranged, draw, is_legible};
+use super::drawing::{ABOUT_DECISIVE, Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
 use crate::checkers::{Level, Verdict};
 use crate::counterexample::{Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate};
@@ -65,6 +65,11 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// What the mark of the edges that make the difference means, if there are any.
+    pub(super) fn about_mark(&self) -> Option<&'static str> {
+        (!self.decisive.is_empty()).then_some(ABOUT_DECISIVE)
+    }
+
     /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
     pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
         let number = step.number?;

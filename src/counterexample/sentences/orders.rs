@@ -12,10 +12,11 @@ const MOST_OPEN: usize = 3;
 
 type Pair = (TransactionId, TransactionId);
 
-/// "Weakest levels broken: without session order P-TCC and P-MV, with it also WFR." None if that is not known.
+/// "Weakest levels that these operations break: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
+/// None if that is not known.
 pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
     let weakest = orders.weakest_broken();
-    let count = if weakest.len() == 1 { "Weakest level broken" } else { "Weakest levels broken" };
+    let levels = if weakest.len() == 1 { "level" } else { "levels" };
     let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
         weakest.iter().copied().filter(|level| wanted(level.row().order)).collect()
     };
@@ -25,20 +26,18 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
     let said = match (plain.as_slice(), session.as_slice(), timed.as_slice()) {
         ([], [], []) => return None,
         // Where no session has two transactions, there is no session order.
-        (_, _, []) if !shares_session(history) => format!("{count}: {}", named(&[plain, session].concat())),
-        (plain, [], []) => format!("{count}, even without session order: {}", named(plain)),
-        ([], session, []) => format!("{count}: {}; none without session order", named(session)),
-        ([], [], timed) => format!("{count}: {}; none without real time", named(timed)),
-        ([], session, timed) => format!(
-            "{count}: with session order {}, in real time also {}; none without either",
-            named(session),
-            named(timed)
-        ),
+        (_, _, []) if !shares_session(history) => format!(": {}", named(&[plain, session].concat())),
+        (plain, [], []) => format!(", even without session order: {}", named(plain)),
+        ([], session, []) => format!(": {}; none without session order", named(session)),
+        ([], [], timed) => format!(": {}; none without real time", named(timed)),
+        ([], session, timed) => {
+            format!(": with session order {}, in real time also {}; none without either", named(session), named(timed))
+        }
         (plain, session, timed) => {
             let with = (!session.is_empty()).then(|| format!(", with it also {}", named(session)));
             let in_time = (!timed.is_empty()).then(|| format!(", in real time also {}", named(timed)));
             let [with, in_time] = [with, in_time].map(Option::unwrap_or_default);
-            format!("{count}: without session order {}{with}{in_time}", named(plain))
+            format!(": without session order {}{with}{in_time}", named(plain))
         }
     };
     let open = orders.perhaps_weakest();
@@ -47,16 +46,14 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
         n if n > MOST_OPEN => format!("; {n} levels are undecided"),
         _ => format!("; undecided: {}", codes(&open)),
     };
-    Some(format!("{said}{open}."))
+    let these = if history.n_operations() == 1 { "this operation breaks" } else { "these operations break" };
+    Some(format!("Weakest {levels} that {these}{said}{open}."))
 }
 
-/// "P-SI (Elle's :snapshot-isolation)", or the codes of several levels.
+/// "plain snapshot isolation (P-SI, Elle's :snapshot-isolation)", or the codes of several levels.
 fn named(levels: &[Level]) -> String {
     match levels {
-        [level] => match level.row().elle.filter(|_| level.row().order == CountedOrder::Nothing) {
-            Some(keyword) => format!("{level} (Elle's :{keyword})"),
-            None => level.to_string(),
-        },
+        [level] => in_full(level),
         _ => codes(levels),
     }
 }
@@ -87,23 +84,20 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
     let held: Vec<String> = difference.without.iter().map(in_full).collect();
     let held =
         format!("{what} makes the difference: without it, these operations satisfy {}{weaker}.", held.join(" and "));
-    let steps = |pairs: &[Pair]| match by_sessions {
-        true => format!("the order {}", in_sessions(words.history, pairs)),
-        false => format!("that {}", in_time(words, pairs)),
-    };
     let level = difference.level.spoken();
     let needed = match difference.needed.as_slice() {
         [] => match used(words, difference.order) {
             used if used.is_empty() => String::new(),
-            used => format!(" The argument uses {}.", steps(&used)),
+            used if by_sessions => format!(" The argument uses the order {}.", in_sessions(words.history, &used)),
+            used => format!(" The argument uses that {}.", in_time(words, &used)),
         },
-        [_] if by_sessions => format!(" It takes {}: without it, {level} holds.", steps(&difference.needed)),
-        [_] => format!(" What counts is {}: without that, {level} holds.", steps(&difference.needed)),
-        several if by_sessions => {
-            format!(" It takes each step of {}: without any one of them, {level} holds.", steps(several))
+        [step] if by_sessions => {
+            format!(" It takes the order {}: without it, {level} holds.", in_sessions(words.history, &[*step]))
         }
-        several => {
-            format!(" It takes each of these: {}. Without any one of them, {level} holds.", in_time(words, several))
+        [step] => format!(" What counts is that {}: without that, {level} holds.", in_time(words, &[*step])),
+        steps => {
+            let steps = if by_sessions { in_sessions(words.history, steps) } else { in_time(words, steps) };
+            format!(" It takes each step of this: {steps}. Without any one step, {level} holds.")
         }
     };
     held + &needed
