@@ -1006,6 +1006,19 @@ fn shards_of_a_folder_take_turns() {
     assert_eq!(code(&half), 3);
     assert!(stderr(&half).contains("b.txt") && stderr(&half).contains("shard 1 of 2 is missing"), "{}", stderr(&half));
     assert_eq!(reports(&half)[1]["levels"][0]["verdict"], "undecided");
+    // What a missing shard was asked for is known at every level, promised ones included.
+    let asked = ["--json", "--level", "PSI,RYW", "--claim", "cockroachdb serializable"];
+    let first = check(&runs, &[&asked[..], &["--shards", "2", "--shard", "0"]].concat());
+    let first = folder.file("first.json", &stdout(&first));
+    let half = reports(&isoscope(["merge-reports".as_ref(), first.as_os_str()]));
+    let all = reports(&check(&runs, &asked));
+    for place in [0, 1] {
+        let levels = |report: &Json| -> Vec<Json> {
+            report["levels"].as_array().expect("levels").iter().map(|level| level["level"].clone()).collect()
+        };
+        assert_eq!(levels(&half[place]), levels(&all[place]));
+        assert!(levels(&half[place]).contains(&"K-SER".into()), "{:?}", half[place]);
+    }
 }
 
 /// The same with times, in which the second session reads what had been overwritten.

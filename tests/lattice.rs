@@ -580,6 +580,15 @@ fn lists_that_contradict_each_other_are_listed_once() {
     assert!(of_lists.iter().any(|violation| violation.levels.contains(plain)), "{of_lists:?}");
 }
 
+/// What violates a level that counts no sessions may be all that shows an instance that is counted with sessions.
+#[test]
+fn a_cycle_in_real_time_per_key_is_evidence_for_its_count() {
+    let history = common::history("a: [w x 1]@0..5 [w x 2]@10..15 [r x 1]@20..25\n");
+    let asked = [Level::StrongSnapshotIsolation, Level::PerKeySerializability];
+    let findings = ask(&history, &asked).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(findings.patterns.get(&Pattern::RealTimeCycle), Some(&1));
+}
+
 /// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
 #[test]
 fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {

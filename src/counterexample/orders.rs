@@ -29,6 +29,9 @@ pub struct Orders {
     pub broken: LevelSet,
     /// Levels that apply and are undecided.
     pub open: LevelSet,
+    /// Broken levels without a plain form (the guarantees of sessions) that are broken even if each transaction has a session
+    /// of its own.
+    pub without_sessions: LevelSet,
     /// The order that makes the difference, if one does.
     pub difference: Option<Difference>,
 }
@@ -83,13 +86,14 @@ pub(super) fn orders(example: &Counterexample) -> Orders {
         held: is(|verdict| matches!(verdict, Verdict::Satisfied(_))),
         broken: is(|verdict| *verdict == Verdict::Violated),
         open: is(|verdict| matches!(verdict, Verdict::Undecided(_))),
-        difference: None,
+        ..Orders::default()
     };
     if was_stopped || !orders.broken.contains(example.level) {
         return Orders::default();
     }
-    let difference = Search { example, orders: &orders, control: &control }.difference();
-    Orders { difference, ..orders }
+    let search = Search { example, orders: &orders, control: &control };
+    let (without_sessions, difference) = (search.broken_without_sessions(), search.difference());
+    Orders { without_sessions, difference, ..orders }
 }
 
 impl Counterexample {
@@ -115,6 +119,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    fn broken_without_sessions(&self) -> LevelSet {
+        let counts_sessions = |level: &Level| level.row().order == CountedOrder::Session;
+        let broken = self.orders.broken.iter().filter(counts_sessions);
+        let broken: Vec<Level> = broken.filter(|level| level.plain_form().is_none()).collect();
+        let findings = decide(&self.split(None), broken, self.control);
+        let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+        violated.map(|result| result.level).collect()
+    }
+
     fn difference(&self) -> Option<Difference> {
         let levels = [Some(self.example.level), self.example.level.without_real_time()];
         levels.into_iter().flatten().find_map(|level| self.of_level(level))
@@ -125,7 +138,9 @@ impl Search<'_> {
         let order = level.row().order;
         let without = self.without(level)?;
         let mut needed: Vec<(TransactionId, TransactionId)> = match order {
-            CountedOrder::Session => self.session_steps().filter(|step| self.holds_split(level, Some(*step))).collect(),
+            CountedOrder::Session => {
+                self.session_steps().filter(|step| self.holds(&self.split(Some(*step)), level)).collect()
+            }
             _ => self.steps_in_time(order).filter(|step| self.holds_in_other_time(level, *step)).collect(),
         };
         needed.dedup();
@@ -141,7 +156,7 @@ impl Search<'_> {
             CountedOrder::Nothing => None,
             // Without sessions a guarantee of sessions is more than this one, or the same.
             CountedOrder::Session if level.plain_form().is_none() => {
-                self.holds_split(level, None).then_some(Level::PlainAdyaReadCommitted)
+                self.holds(&self.split(None), level).then_some(Level::PlainAdyaReadCommitted)
             }
             CountedOrder::Session => level.plain_form(),
             // What is linearizable but for real time is serializable.
@@ -175,11 +190,11 @@ impl Search<'_> {
         neighbours.filter(are_of_one).filter(move |&(earlier, later)| is_used(earlier, later))
     }
 
-    /// Whether a level holds if a session is split between two neighbours, or else if each transaction has its own.
-    fn holds_split(&self, level: Level, at: Option<(TransactionId, TransactionId)>) -> bool {
+    /// The history with a session split between two neighbours, or else with a session for each transaction.
+    fn split(&self, at: Option<(TransactionId, TransactionId)>) -> History {
         let history = &self.example.history;
         let begins = |t: TransactionId| at.is_none_or(|(_, later)| t == later);
-        self.holds(&history.with_sessions_split(&set_up_transactions(history), begins), level)
+        history.with_sessions_split(&set_up_transactions(history), begins)
     }
 
     /// Pairs of which the argument uses that one transaction had ended before the other began, unless a session orders them.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The meaning of each line; a click shows or hides the edges.
 ///
-/// After the lines comes a note.
+/// A note comes after the lines, or above them where there is no room.
 pub(super) fn legend_ui(
     ui: &mut Ui,
     area: Rect,
@@ -48,11 +48,10 @@ pub(super) fn legend_ui(
     }
     let Some(note) = note else { return };
     let galley = ui.painter().layout_no_wrap(note.to_owned(), FontId::proportional(style::SMALL), palette.weak);
-    let at = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
-    if at.x + galley.size().x <= area.right() {
-        let place = Rect::from_min_size(at, galley.size());
-        let response = ui.interact(place, ui.id().with("legend note"), Sense::hover());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
-        ui.painter().galley(at, galley, palette.weak);
-    }
+    let beside = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
+    let above = pos2(area.left() + 12.0, area.bottom() - 38.0 - galley.size().y);
+    let at = if beside.x + galley.size().x <= area.right() { beside } else { above };
+    let response = ui.interact(Rect::from_min_size(at, galley.size()), ui.id().with("legend note"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
+    ui.painter().galley(at, galley, palette.weak);
 }

@@ -17,8 +17,12 @@ type Pair = (TransactionId, TransactionId);
 pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
     let weakest = orders.weakest_broken();
     let levels = if weakest.len() == 1 { "level" } else { "levels" };
+    let order = |level: &Level| match orders.without_sessions.contains(*level) {
+        true => CountedOrder::Nothing,
+        false => level.row().order,
+    };
     let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
-        weakest.iter().copied().filter(|level| wanted(level.row().order)).collect()
+        weakest.iter().copied().filter(|level| wanted(order(level))).collect()
     };
     let plain = of(|order| order == CountedOrder::Nothing);
     let session = of(|order| order == CountedOrder::Session);
@@ -67,7 +71,8 @@ fn shares_session(history: &History) -> bool {
 }
 
 /// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
-/// :serializable) and weaker plain levels. It takes the order T1 before T2 in session s1: without it, read atomic holds."
+/// :serializable) and weaker plain levels. It takes the order T1 before T2 in session s1: without it, they satisfy read
+/// atomic."
 pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Difference) -> String {
     let by_sessions = difference.order == CountedOrder::Session;
     let what = match difference.order {
@@ -92,12 +97,12 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
             used => format!(" The argument uses that {}.", in_time(words, &used)),
         },
         [step] if by_sessions => {
-            format!(" It takes the order {}: without it, {level} holds.", in_sessions(words.history, &[*step]))
+            format!(" It takes the order {}: without it, they satisfy {level}.", in_sessions(words.history, &[*step]))
         }
-        [step] => format!(" What counts is that {}: without that, {level} holds.", in_time(words, &[*step])),
+        [step] => format!(" What counts is that {}: without that, they satisfy {level}.", in_time(words, &[*step])),
         steps => {
             let steps = if by_sessions { in_sessions(words.history, steps) } else { in_time(words, steps) };
-            format!(" It takes each step of this: {steps}. Without any one step, {level} holds.")
+            format!(" It takes each step of this: {steps}. Without any one step, they satisfy {level}.")
         }
     };
     held + &needed
@@ -105,7 +110,7 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
 
 /// What the answer to an edge adds if it makes the difference.
 pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> String {
-    format!(" This makes the difference: without it, {} holds.", difference.level.spoken())
+    format!(" This makes the difference: without it, these operations satisfy {}.", difference.level.spoken())
 }
 
 /// "plain serializability (P-SER, Elle's :serializable)".
