@@ -1009,7 +1009,7 @@ fn shards_of_a_folder_take_turns() {
     // What a missing shard was asked for is known at every level, promised ones included.
     let asked = ["--json", "--level", "PSI,RYW", "--claim", "cockroachdb serializable"];
     let first = check(&runs, &[&asked[..], &["--shards", "2", "--shard", "0"]].concat());
-    let first = folder.file("first.json", &stdout(&first));
+    let first = folder.file("first.json", stdout(&first));
     let half = reports(&isoscope(["merge-reports".as_ref(), first.as_os_str()]));
     let all = reports(&check(&runs, &asked));
     for place in [0, 1] {
@@ -1046,7 +1046,7 @@ fn shards_join_to_a_single_run_at_every_level() {
                 .map(|shard| {
                     let part = with(&["--shards", "3", "--shard", &shard.to_string()]);
                     assert!(code(&part) != 2, "{}", stderr(&part));
-                    folder.file(&format!("part-{shard}.json"), &stdout(&part))
+                    folder.file(&format!("part-{shard}.json"), stdout(&part))
                 })
                 .collect();
             let text = std::fs::read_to_string(&parts[0]).expect("it was written");
@@ -1057,7 +1057,7 @@ fn shards_join_to_a_single_run_at_every_level() {
             let paths = parts.iter().map(|part| part.as_os_str());
             let joined = isoscope(["merge-reports".as_ref()].into_iter().chain(paths));
             assert_eq!(code(&joined), code(&single), "{name} {asked:?}");
-            let verified = folder.file("joined.json", &stdout(&joined));
+            let verified = folder.file("joined.json", stdout(&joined));
             let verified = isoscope(["verify".as_ref(), history.as_os_str(), verified.as_os_str()]);
             assert!(code(&verified) != 1, "{}", stdout(&verified));
             let [joined, single] = [&joined, &single].map(|output| untimed(reports(output).remove(0), is_divided));

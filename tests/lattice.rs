@@ -479,6 +479,31 @@ fn plain_levels_of_long_histories_are_decided_with_evidence() {
     }
 }
 
+/// Levels on several orders together, on stores that keep some of them: the verifier accepts all that is listed and counted.
+#[test]
+fn levels_on_several_orders_together_have_evidence() {
+    for_seeds(300, |seed| {
+        let model = Model::ALL[seed as usize % Model::ALL.len()];
+        let workload = Workload {
+            seed,
+            sessions: 4,
+            transactions: 5 + seed % 4,
+            operations: Length { least: 1, most: 3 },
+            keys: 3 + seed % 6,
+            ..Workload::default()
+        };
+        let generation = Generation { lag: 6, times: seed % 4 > 0, ..Generation::new(workload, model) };
+        let history = generation.history(&Control::new()).map_err(|error| error.to_string())?;
+        let chosen = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_chosen = |(place, _): &(usize, Level)| chosen.rotate_right(20 + *place as u32) & 3 == 1;
+        let levels: Vec<Level> = match seed % 5 {
+            0 => asked(),
+            _ => asked().into_iter().enumerate().filter(is_chosen).map(|(_, level)| level).collect(),
+        };
+        ask(&history, &levels).map(drop).map_err(|problem| format!("{model:?} at {levels:?}: {problem}"))
+    });
+}
+
 /// Lists show who overwrote whom, whatever else is wrong with them; sessions and times count where the level says so.
 #[test]
 fn transactions_that_overwrite_each_other_crosswise_violate_read_uncommitted() {
