@@ -61,7 +61,7 @@ pub fn instances(
     control: &Control,
 ) -> Instances {
     let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
     // The caller can tell from its control whether it is complete.
     let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
@@ -107,7 +107,7 @@ pub(super) fn first(
     levels: LevelSet,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     named(history, index, levels, &mut listing, control)?;
     for level in by_parts(levels) {
         if !listing.shows(level) {
@@ -222,6 +222,8 @@ struct Listing<'f> {
     /// Tells the long forks, once all are counted.
     pairs: Option<&'f pairs::Pairs<'f>>,
     n_groups: u32,
+    /// The violated levels, each of which some violation has to show.
+    sought: LevelSet,
 }
 
 impl Listing<'_> {
@@ -279,7 +281,11 @@ impl Listing<'_> {
         let is_same = |known: &&mut Violation| known.edges == violation.edges && known.proof == violation.proof;
         if let Some(known) = self.violations.iter_mut().find(is_same) {
             known.levels = known.levels.union(violation.levels);
-        } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
+            return;
+        }
+        // An argument about a cycle that is counted is listed, too, if nothing else shows a level.
+        let shows_more = violation.levels.iter().any(|level| self.sought.contains(level) && !self.shows(level));
+        if !self.has(&identity) || shows_more {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }
