@@ -332,16 +332,18 @@ impl<'a> Facts<'a> {
             Because::Listed(place) => return index.listed_edge(&self.listed[*place]),
             Because::Visible(read, path) => {
                 let t3 = self.reader_of(*read);
+                // What is seen by an axiom of visibility forces the order of commits, from which that of versions follows.
+                let (relation, axiom) = match self.respected {
+                    Some(Respected::Seen(axiom)) => (Relation::CommitOrder, axiom),
+                    _ => (Relation::WriteWrite, Axiom::CommitOrder),
+                };
                 let reason = Reason::Visible {
-                    axiom: match self.respected {
-                        Some(Respected::Seen(axiom)) => axiom,
-                        _ => Axiom::CommitOrder,
-                    },
+                    axiom,
                     reader: index.transaction[t3 as usize],
                     read: index.read_operation[*read],
                     seen: places(path),
                 };
-                (Relation::WriteWrite, reason)
+                (relation, reason)
             }
             Because::Overwrites(read, path) => {
                 let edge = index.read_edge(history, fact.from, *read);

@@ -61,7 +61,7 @@ pub fn instances(
     control: &Control,
 ) -> Instances {
     let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
     // The caller can tell from its control whether it is complete.
     let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
@@ -107,7 +107,7 @@ pub(super) fn first(
     levels: LevelSet,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     named(history, index, levels, &mut listing, control)?;
     for level in by_parts(levels) {
         if !listing.shows(level) {
@@ -223,6 +223,10 @@ struct Listing<'f> {
     /// Tells the long forks, once all are counted.
     pairs: Option<&'f pairs::Pairs<'f>>,
     n_groups: u32,
+    /// The violated levels, each of which some violation has to show.
+    sought: LevelSet,
+    /// Those of `seen` that were listed again for a level that nothing else showed by then.
+    again: BTreeSet<(Pattern, Vec<TransactionId>)>,
 }
 
 impl Listing<'_> {
@@ -282,7 +286,15 @@ impl Listing<'_> {
         let is_same = |known: &&mut Violation| known.edges == violation.edges && known.proof == violation.proof;
         if let Some(known) = self.violations.iter_mut().find(is_same) {
             known.levels = known.levels.union(violation.levels);
-        } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
+            return;
+        }
+        // An argument about a cycle that is counted is listed, too, if nothing else shows a level.
+        let shows_more = violation.levels.iter().any(|level| self.sought.contains(level) && !self.shows(level));
+        let is_again = self.has(&identity);
+        if !is_again || shows_more {
+            if is_again {
+                self.again.insert(identity);
+            }
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }
@@ -297,9 +309,32 @@ impl Listing<'_> {
         (violation.id.pattern, transactions)
     }
 
+    /// Leaves out what was listed again for a level that another argument about the same cycle has turned out to show.
+    fn leave_out_covered(&mut self) {
+        let sought = self.sought;
+        let covers = |one: LevelSet, other: LevelSet| other.iter().all(|l| !sought.contains(l) || one.contains(l));
+        for identity in std::mem::take(&mut self.again) {
+            let is_it = |violation: &&Violation| Listing::identity(violation) == identity;
+            let all: Vec<LevelSet> = self.violations.iter().filter(is_it).map(|violation| violation.levels).collect();
+            let (mut place, before) = (0, self.violations.len());
+            self.violations.retain(|violation| {
+                if !is_it(&violation) {
+                    return true;
+                }
+                place += 1;
+                let mine = violation.levels;
+                let by_earlier = all[..place - 1].iter().any(|other| covers(*other, mine));
+                !by_earlier && !all[place..].iter().any(|other| covers(*other, mine) && !covers(mine, *other))
+            });
+            let n_left_out = (before - self.violations.len()) as u64;
+            self.counts.entry(identity.0).and_modify(|count| *count -= n_left_out);
+        }
+    }
+
     /// Smallest first, those of equal size in the order in which they were found, bounded, with names and with groups
     /// numbered from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
+        self.leave_out_covered();
         self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
         let (mut violations, mut more) = (Vec::new(), Vec::new());
         for of_pattern in self.violations.chunk_by(|a, b| a.id.pattern == b.id.pattern) {

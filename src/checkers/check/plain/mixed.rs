@@ -235,7 +235,8 @@ fn add_violation(
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
     violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
     let is_again = |known: &Violation| {
-        known.id.pattern == violation.id.pattern && cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation)
+        let is_same_cycle = cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation);
+        known.id.pattern == violation.id.pattern && (is_same_cycle || instance_of(known) == instance_of(&violation))
     };
     if findings.violations.iter().any(is_again) {
         // With sessions it is told by another argument, and counted.
