@@ -18,53 +18,33 @@ use crate::relations::{Index, NONE, Node};
 pub(super) fn decide(index: &Index, ground: &BaseOrder, control: &Control) -> Result<DependencyDecision, Interrupt> {
     debug_assert!((0..index.n_nodes() as Node).all(|t| index.position(t) == 0));
     control.needs(index.read_key.len() * 64)?;
-    let updates = match begun(index.without_readers(), ground, control)? {
-        Begun::Serial(order) => return of_readers(index, &order, control),
-        Begun::With(updates) => updates,
-        Begun::Cyclic => return Ok(DependencyDecision::Violated { core: (0..index.n_nodes() as Node).collect() }),
-    };
-    if let Some(core) = beginning::core(&updates, Level::Serializability, control)? {
-        return Ok(DependencyDecision::Violated { core });
-    }
-    let order: Vec<Node> = match components::decide(&updates, Level::Serializability, control)? {
+    let order = match serial(index.without_readers(), ground, control)? {
         StrongDecision::SatisfiedInOrder(order) => order,
         StrongDecision::SatisfiedByEvents(events) => {
             events.into_iter().filter_map(|(t, is_commit)| is_commit.then_some(t)).collect()
         }
         StrongDecision::Violated { core } => return Ok(DependencyDecision::Violated { core }),
     };
-    of_readers(index, &order, control)
+    dependencies::decide(index, (Respected::Serial, false), with_readers(index, &order), control)
 }
 
-/// What the readers miss, starting from an order of the transactions that write.
-fn of_readers(index: &Index, order: &[Node], control: &Control) -> Result<DependencyDecision, Interrupt> {
-    dependencies::decide(index, (Respected::Serial, false), with_readers(index, order), control)
-}
-
-/// How far a first guess gets.
-enum Begun {
-    /// It is serial.
-    Serial(Vec<Node>),
-    /// It is the best one.
-    With(Index),
-    /// There is none.
-    Cyclic,
-}
-
-/// An order in which many reads return current versions: the one that explains most of all reads, since what readers saw says
-/// much about versions that nobody else read, unless times or the file know a better one of those that write.
-fn begun(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<Begun, Interrupt> {
+/// Serializability of the transactions that write. The first guess is the order that explains most of all reads, since what
+/// readers saw says much about versions that nobody else read, unless times or the file know a better one of those that write.
+fn serial(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<StrongDecision, Interrupt> {
     updates.guess = Vec::new();
     let recorded = BaseOrder::new(&updates, control)?;
     updates.guess = places(ground.order());
     let by_all = BaseOrder::new(&updates, control)?;
-    let best = [by_all, recorded].into_iter().flatten().min_by_key(BaseOrder::n_unexplained);
-    let Some(best) = best else { return Ok(Begun::Cyclic) };
-    if let Some(order) = best.serial() {
-        return Ok(Begun::Serial(order.to_vec()));
+    if let Some(best) = [by_all, recorded].into_iter().flatten().min_by_key(BaseOrder::n_unexplained) {
+        if let Some(order) = best.serial() {
+            return Ok(StrongDecision::SatisfiedInOrder(order.to_vec()));
+        }
+        updates.guess = places(best.order());
     }
-    updates.guess = places(best.order());
-    Ok(Begun::With(updates))
+    match beginning::core(&updates, Level::Serializability, control)? {
+        Some(core) => Ok(StrongDecision::Violated { core }),
+        None => components::decide(&updates, Level::Serializability, control),
+    }
 }
 
 fn places(order: &[Node]) -> Vec<u32> {
