@@ -46,6 +46,23 @@ fn reopened(window: &mut Window, folder: &tempfile::TempDir, theme: egui::Theme)
     second
 }
 
+/// A write skew, which no order makes, and a session that does not see its own write, which its order makes.
+#[test]
+fn the_edge_that_makes_the_difference_is_marked_and_explained() {
+    let own_write = "a: [w x 1] [w x 2] [r x 1]\n";
+    let write_skew = "a: [r x 0, w y 1]\nb: [r y 0, w x 1]\n";
+    for (text, n_marked) in [(own_write, 2), (write_skew, 0)] {
+        let (mut window, _folder) = opened(text, themes()[0]);
+        drawn(&mut window);
+        let picture = picture(&window);
+        let is_marked = |arrow: &&isoscope::diagram::Arrow| arrow.label.ends_with(isoscope::export::DECISIVE);
+        assert_eq!(picture.sketch.diagram.arrows.iter().filter(is_marked).count(), n_marked, "{text}");
+        assert_eq!(says(&window, isoscope::export::ABOUT_DECISIVE), n_marked > 0, "{text}");
+        assert!(says(&window, "Weakest level that these operations break"));
+        assert_eq!(says(&window, "Session order makes the difference"), n_marked > 0);
+    }
+}
+
 #[test]
 fn sessions_fold_into_one_card_and_back() {
     for theme in themes() {

@@ -1006,6 +1006,100 @@ fn shards_of_a_folder_take_turns() {
     assert_eq!(code(&half), 3);
     assert!(stderr(&half).contains("b.txt") && stderr(&half).contains("shard 1 of 2 is missing"), "{}", stderr(&half));
     assert_eq!(reports(&half)[1]["levels"][0]["verdict"], "undecided");
+    // What a missing shard was asked for is known at every level, promised ones included.
+    let asked = ["--json", "--level", "PSI,RYW", "--claim", "cockroachdb serializable"];
+    let first = check(&runs, &[&asked[..], &["--shards", "2", "--shard", "0"]].concat());
+    let first = folder.file("first.json", stdout(&first));
+    let half = reports(&isoscope(["merge-reports".as_ref(), first.as_os_str()]));
+    let all = reports(&check(&runs, &asked));
+    for place in [0, 1] {
+        let levels = |report: &Json| -> Vec<Json> {
+            report["levels"].as_array().expect("levels").iter().map(|level| level["level"].clone()).collect()
+        };
+        assert_eq!(levels(&half[place]), levels(&all[place]));
+        assert!(levels(&half[place]).contains(&"K-SER".into()), "{:?}", half[place]);
+    }
+}
+
+/// The same with times, in which the second session reads what had been overwritten.
+const TIMED_PATCHES: &str = "a: [w x 1]@0..5 [w x 2]@10..15 [r x 2]@20..25\nb: [r x 1]@30..35 [r x 2]@40..45\n\
+                             c: [w u 1]@0..5 [w u 2]@12..14 [r u 1]@20..22\nd: [r u 2]@30..31\n\
+                             e: [r p 0, w p 1]@0..9\nf: [r p 0, w p 2]@1..8\ng: [w z 1]@0..1 [r z 1]@2..3\n";
+
+/// What shards find of one history, joined, is what one run finds, at every level and for every promise, apart from seconds and,
+/// where components are decided apart, the orders that satisfy levels.
+#[test]
+fn shards_join_to_a_single_run_at_every_level() {
+    let folder = Folder::new();
+    let some = ["--level", "PSI,P-SI,R-SI,K-SER,C-PC,MSR,UA,RYW,P-PL1"];
+    let usual = ["--level", "RC,RA,TCC,PC,SI,SER"];
+    let fits = ["--claim", "mongodb transaction causal session"];
+    let plain = ["--claim", "mongodb transaction"];
+    let in_time = ["--claim", "postgresql read committed"];
+    let every = ["--all-levels"];
+    for (name, text) in [("patches.txt", PATCHES), ("timed.txt", TIMED_PATCHES), ("good.txt", GOOD)] {
+        let history = folder.file(name, text);
+        for asked in [&some[..], &usual, &fits, &plain, &in_time, &every] {
+            let with = |more: &[&str]| check(&history, &[&["--json", "--witness"], asked, more].concat());
+            let single = with(&[]);
+            let parts: Vec<PathBuf> = (0..3)
+                .map(|shard| {
+                    let part = with(&["--shards", "3", "--shard", &shard.to_string()]);
+                    assert!(code(&part) != 2, "{}", stderr(&part));
+                    folder.file(&format!("part-{shard}.json"), stdout(&part))
+                })
+                .collect();
+            let text = std::fs::read_to_string(&parts[0]).expect("it was written");
+            let first: Json = serde_json::from_str(&text).expect("a report");
+            let is_divided = first["part"]["components"] != 1;
+            let fits = asked == usual || asked == fits;
+            assert!(if name == "patches.txt" { is_divided == fits } else { fits || !is_divided }, "{name} {asked:?}");
+            let paths = parts.iter().map(|part| part.as_os_str());
+            let joined = isoscope(["merge-reports".as_ref()].into_iter().chain(paths));
+            assert_eq!(code(&joined), code(&single), "{name} {asked:?}");
+            let verified = folder.file("joined.json", stdout(&joined));
+            let verified = isoscope(["verify".as_ref(), history.as_os_str(), verified.as_os_str()]);
+            assert!(code(&verified) != 1, "{}", stdout(&verified));
+            let [joined, single] = [&joined, &single].map(|output| untimed(reports(output).remove(0), is_divided));
+            assert_eq!(joined, single, "{name} {asked:?}");
+            assert_eq!(joined["promised"].is_object(), asked[0] == "--claim");
+        }
+    }
+}
+
+/// A report without its seconds and, on request, without the orders that satisfy levels.
+fn untimed(mut report: Json, without_orders: bool) -> Json {
+    report.as_object_mut().expect("a report").remove("timings");
+    for level in report["levels"].as_array_mut().expect("levels") {
+        let level = level.as_object_mut().expect("a level");
+        let left_out: &[&str] = if without_orders { &["seconds", "witness", "snapshots"] } else { &["seconds"] };
+        left_out.iter().for_each(|field| drop(level.remove(*field)));
+    }
+    report
+}
+
+/// A level in real time is violated without times if the same level without it is: its violations say so.
+#[test]
+fn a_level_in_real_time_is_minimized_without_times() {
+    let folder = Folder::new();
+    let history = folder.file("lost.txt", LOST_UPDATE);
+    for level in ["R-SI", "K-SER", "R-UA", "SSER"] {
+        let small = folder.path("small.txt");
+        let asked: [&std::ffi::OsStr; 6] = [
+            "minimize".as_ref(),
+            history.as_os_str(),
+            "--level".as_ref(),
+            level.as_ref(),
+            "-o".as_ref(),
+            small.as_os_str(),
+        ];
+        let output = isoscope(asked);
+        assert_eq!(code(&output), 0, "{level}: {}", stderr(&output));
+        let again = reports(&check(&small, &["--json", "--level", level]));
+        assert_eq!(again[0]["levels"][0]["verdict"], "violated");
+        let named = again[0]["violations"][0]["levels"].as_array().expect("levels");
+        assert!(named.contains(&level.into()), "{named:?}");
+    }
 }
 
 #[test]

@@ -74,7 +74,6 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
             place: None,
         },
         verdicts: Level::WITHOUT_TIMES.into_iter().map(verdict).collect(),
-        without_sessions: Vec::new(),
         minimality: Minimality::Irreducible,
         operation_minimality: Minimality::Irreducible,
         history,

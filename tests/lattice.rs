@@ -527,6 +527,31 @@ fn plain_levels_of_long_histories_are_decided_with_evidence() {
     }
 }
 
+/// Levels on several orders together, on stores that keep some of them: the verifier accepts all that is listed and counted.
+#[test]
+fn levels_on_several_orders_together_have_evidence() {
+    for_seeds(300, |seed| {
+        let model = Model::ALL[seed as usize % Model::ALL.len()];
+        let workload = Workload {
+            seed,
+            sessions: 4,
+            transactions: 5 + seed % 4,
+            operations: Length { least: 1, most: 3 },
+            keys: 3 + seed % 6,
+            ..Workload::default()
+        };
+        let generation = Generation { lag: 6, times: seed % 4 > 0, ..Generation::new(workload, model) };
+        let history = generation.history(&Control::new()).map_err(|error| error.to_string())?;
+        let chosen = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_chosen = |(place, _): &(usize, Level)| chosen.rotate_right(20 + *place as u32) & 3 == 1;
+        let levels: Vec<Level> = match seed % 5 {
+            0 => asked(),
+            _ => asked().into_iter().enumerate().filter(is_chosen).map(|(_, level)| level).collect(),
+        };
+        ask(&history, &levels).map(drop).map_err(|problem| format!("{model:?} at {levels:?}: {problem}"))
+    });
+}
+
 /// Lists show who overwrote whom, whatever else is wrong with them; sessions and times count where the level says so.
 #[test]
 fn transactions_that_overwrite_each_other_crosswise_violate_read_uncommitted() {
@@ -581,7 +606,7 @@ fn a_counterexample_says_where_only_session_order_makes_it() {
         let findings = ask(&history, &[level]).unwrap_or_else(|problem| panic!("{problem}"));
         let example = isoscope::counterexample::minimize(&history, &findings.violations[0], &Control::new());
         let explanation = isoscope::counterexample::explain(&example);
-        assert_eq!(explanation.sessions.is_some(), expected.is_some(), "{:?}", explanation.sessions);
+        assert_eq!(explanation.difference.is_some(), expected.is_some(), "{:?}", explanation.difference);
         for part in expected.into_iter().flatten() {
             let told = explanation.facts().join("\n");
             assert!(told.contains(part), "{told}");
@@ -626,6 +651,15 @@ fn lists_that_contradict_each_other_are_listed_once() {
         findings.violations.iter().filter(|violation| violation.id.pattern == Pattern::IncompatibleOrder).collect();
     assert_eq!(of_lists.len(), 2);
     assert!(of_lists.iter().any(|violation| violation.levels.contains(plain)), "{of_lists:?}");
+}
+
+/// What violates a level that counts no sessions may be all that shows an instance that is counted with sessions.
+#[test]
+fn a_cycle_in_real_time_per_key_is_evidence_for_its_count() {
+    let history = common::history("a: [w x 1]@0..5 [w x 2]@10..15 [r x 1]@20..25\n");
+    let asked = [Level::StrongSnapshotIsolation, Level::PerKeySerializability];
+    let findings = ask(&history, &asked).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(findings.patterns.get(&Pattern::RealTimeCycle), Some(&1));
 }
 
 /// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
@@ -697,5 +731,5 @@ fn the_examples_of_the_documentation_are_right() {
         }
         n += 1;
     }
-    assert_eq!(n, 5);
+    assert_eq!(n, 7);
 }

@@ -186,7 +186,7 @@ pub fn draw(
 ) -> Picture {
     let drawing = |pinned: BTreeSet<EdgeIndex>| {
         let options = options(&argument, &hidden, &shows, pinned, ComposeOptions::default(), kind);
-        export::draw(&argument.counterexample, &argument.explanation.steps, whole, &options)
+        export::draw(&argument.counterexample, &argument.explanation, whole, &options)
     };
     let expanded = expanded.unwrap_or_else(|| {
         let all = expandable(&argument.counterexample.violation.edges);

@@ -116,6 +116,11 @@ impl<'a> Applicable<'a> {
         let mut results: Vec<LevelResult> = self.known().into_iter().collect();
         results.extend(findings.levels.drain(..).flat_map(|result| self.said_by(&result)));
         results.sort_by_key(|result| self.asked.iter().position(|level| *level == result.level));
+        // What violates the same level without real time is what violates it.
+        for (level, answer) in &self.without_times {
+            let violated = findings.violations.iter_mut().filter(|violation| violation.levels.contains(*answer));
+            violated.for_each(|violation| violation.levels.insert(*level));
+        }
         if let Some(shared) = &mut findings.shared {
             shared.levels = self.asked.to_vec();
         }

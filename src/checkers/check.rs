@@ -5,7 +5,7 @@ use super::applicable::decide_applicable;
 use super::decide::{Decision, Decisions, ask, decide_all, decide_alone, implied};
 use super::evidence;
 use super::facts::Facts;
-use super::share::ShardAssignment;
+use super::share::{ShardAssignment, Share};
 use super::strong::Effort;
 use super::weak::BaseOrder;
 use super::{
@@ -120,15 +120,34 @@ struct Request<'a> {
 
 impl Request<'_> {
     fn check(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, control, observe, .. } = self;
+        let Request { history, options, observe, .. } = self;
         decide_applicable(history, Checker::Fast, options, observe, |options, observe| {
-            overwriting::beside(history, options, control, observe, |options| {
-                let request = Request { options, observe, ..self };
-                match options.levels.iter().any(|level| level.plain_of().is_some()) {
-                    true => plain::check(request, resolution),
-                    false => request.check_applicable(resolution),
-                }
-            })
+            let request = Request { options, observe, ..self };
+            match options.share.filter(|_| !share::fit(&options.levels)) {
+                Some(share) => request.check_undivided(share, resolution),
+                None => request.check_asked(resolution),
+            }
+        })
+    }
+
+    /// What no share can be decided of is left to the first shard.
+    fn check_undivided(self, share: Share, resolution: Option<Arc<Resolution>>) -> Findings {
+        let whole = Options { share: None, ..self.options.clone() };
+        let findings = match share.is_first() {
+            true => Request { options: &whole, ..self }.check_asked(resolution),
+            false => Findings::default(),
+        };
+        Findings { shared: Some(ShardAssignment::whole(share, whole.levels)), ..findings }
+    }
+
+    fn check_asked(self, resolution: Option<Arc<Resolution>>) -> Findings {
+        let Request { history, options, control, observe, .. } = self;
+        overwriting::beside(history, options, control, observe, |options| {
+            let request = Request { options, observe, ..self };
+            match options.levels.iter().any(|level| level.plain_of().is_some()) {
+                true => plain::check(request, resolution),
+                false => request.check_applicable(resolution),
+            }
         })
     }
 

@@ -6,6 +6,7 @@ use super::dependencies::{self, DependencyDecision};
 use super::each_read;
 use super::facts::Facts;
 use super::strong::{self, Effort, StrongDecision};
+use super::update_serializability;
 use super::weak::{self, BaseOrder, WeakDecision};
 use super::{Engine, Event, Level, Respected, Witness};
 use crate::control::{Control, Interrupt};
@@ -143,7 +144,10 @@ pub(super) fn ask(
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
     Ok(match level.row().engine {
-        Engine::Dependencies(respected) => dependencies::decide(index, (respected, false), ground, control)?.into(),
+        Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, ground, control)?.into(),
+        Engine::Dependencies(respected) => {
+            dependencies::decide(index, (respected, false), ground.order().to_vec(), control)?.into()
+        }
         Engine::EachRead => each_read::decide(index, level, control)?.into(),
         Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control)?.into(),
         Engine::Strong(_) => match beginning::core(index, level, control)? {
@@ -167,7 +171,7 @@ fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> 
         _ => None,
     };
     let decision = match direct {
-        Some(respected) => dependencies::decide(&timed, (respected, true), &ground, control)?.into(),
+        Some(respected) => dependencies::decide(&timed, (respected, true), ground.order().to_vec(), control)?.into(),
         None => ask(&timed, Some(&ground), without_times, control)?,
     };
     Ok(decision.of_first(index.n_nodes()))
@@ -348,7 +352,9 @@ fn wait(most: Duration, is_over: impl Fn() -> bool) {
 /// What the other levels say about a level.
 pub(super) fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     let mut others = known.iter().filter(|(other, _)| **other != level);
-    let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| level.implies(*other) && decision.is_violated();
+    let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| {
+        level.implies_without_sessions(*other) && decision.is_violated()
+    };
     if others.clone().any(violated) {
         return Some(Decision::violated());
     }

@@ -82,6 +82,9 @@ pub enum Level {
     ParallelSnapshotIsolation,
     /// R-PSI: the same in real time.
     StrongParallelSnapshotIsolation,
+    /// P-PL3U: update serializability (Adya 1999, PL-3U): P-SER of the transactions that write, with each that only reads by
+    /// itself.
+    PlainUpdateSerializability,
     /// P-PC: prefix consistency without sessions (Cerone, Bernardi & Gotsman 2015).
     PlainPrefixConsistency,
     /// PC (Biswas & Enea 2019, Fig. 2d).
@@ -199,6 +202,9 @@ pub enum Respected {
     Direct,
     /// All, over any number of transactions.
     All,
+    /// The same, where transactions that write also come before those whose versions they missed: these run one after the
+    /// other. Only without sessions.
+    Serial,
     /// Only those that an axiom of visibility speaks of: without overwritten versions.
     Seen(Axiom),
     /// None.
@@ -242,7 +248,7 @@ use Level::*;
 /// of RA settles all levels above. Then of TCC and SER: a violation of the former or an order for the latter settles most
 /// of the rest.
 #[rustfmt::skip]
-const ROWS: [LevelRow; 50] = [
+const ROWS: [LevelRow; 51] = [
     LevelRow { level: CutIsolation, code: "CI", long_name: "cut-isolation", also: &[], adya: None, elle: None,
         implies: &[], order: CountedOrder::Nothing, engine: Engine::Reads,
         witness: WitnessKind::Reads, turn: None, spreads: false, usual: true, plain_of: None,
@@ -423,6 +429,11 @@ const ROWS: [LevelRow; 50] = [
         witness: WitnessKind::Dependencies, turn: None, spreads: false, usual: false, plain_of: None,
         gloss: "PSI, and in addition what ended before a transaction began counts as seen by it",
         promise: "a transaction sees its session's earlier ones, those it reads from or overwrites, and all that these depend on, and reads the newest versions among them; two writers of one key never miss each other; unrelated writes may be seen in different orders; what ended before a transaction began counts as seen by it, too" },
+    LevelRow { level: PlainUpdateSerializability, code: "P-PL3U", long_name: "plain-update-serializability", also: &["pl-3u"], adya: Some("PL-3U"), elle: Some("update-serializable"),
+        implies: &[PlainParallelSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Dependencies(Respected::Serial),
+        witness: WitnessKind::Dependencies, turn: Some(9), spreads: false, usual: false, plain_of: Some(PlainUpdateSerializability),
+        gloss: "as if the transactions that write ran one after the other; each that only reads need only fit in by itself",
+        promise: "the transactions that write ran as if one after the other, and each that only reads fits into such an order by itself; session order is ignored" },
     LevelRow { level: PlainPrefixConsistency, code: "P-PC", long_name: "plain-prefix-consistency", also: &[], adya: None, elle: Some("prefix"),
         implies: &[PlainTransactionalCausalConsistency, PlainMonotonicSnapshotReads], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::StartAndCommit),
         witness: WitnessKind::Snapshots, turn: None, spreads: false, usual: false, plain_of: Some(PrefixConsistency),
@@ -469,7 +480,7 @@ const ROWS: [LevelRow; 50] = [
         gloss: "SI, and in addition each snapshot contains all that had ended before the transaction began",
         promise: "each transaction reads the newest versions committed before it started, among them those of its session's earlier transactions and of all that had ended before it began, and two writers of one key may not overlap" },
     LevelRow { level: PlainSerializability, code: "P-SER", long_name: "plain-serializability", also: &[], adya: Some("PL-3"), elle: Some("serializable"),
-        implies: &[PlainSnapshotIsolation], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::One),
+        implies: &[PlainSnapshotIsolation, PlainUpdateSerializability], order: CountedOrder::Nothing, engine: Engine::Strong(Moments::One),
         witness: WitnessKind::SerialOrder, turn: None, spreads: false, usual: false, plain_of: Some(Serializability),
         gloss: "as SER, but session order is ignored",
         promise: "the transactions ran as if one after the other; session order is ignored" },
@@ -595,6 +606,12 @@ impl Level {
         IMPLIED[self as usize] & (1 << other as usize) != 0
     }
 
+    /// The same where each transaction has a session of its own: there a level with sessions is its plain form.
+    pub(crate) fn implies_without_sessions(self, other: Level) -> bool {
+        let is_form = |plain: &Level| self.implies(*plain) && plain.plain_of().is_some_and(|form| form.implies(other));
+        self.implies(other) || self.is_form_of_itself() && Level::EVERY.iter().any(is_form)
+    }
+
     /// Whether real time counts.
     pub fn counts_real_time(self) -> bool {
         !matches!(self.row().order, CountedOrder::Nothing | CountedOrder::Session)
@@ -648,6 +665,14 @@ impl Level {
         self.plain_of() == Some(self)
     }
 
+    /// The level by which this one is decided where sessions are: the weakest one that counts them and implies it. What
+    /// satisfies that one satisfies this one.
+    pub(crate) fn with_sessions(self) -> Option<Level> {
+        let form = self.plain_of()?;
+        let counts_sessions = |level: &Level| level.row().order == CountedOrder::Session && level.implies(self);
+        Some(Level::EVERY.into_iter().find(counts_sessions).unwrap_or(form))
+    }
+
     /// The same level without session order, if this one counts sessions and that one is decided.
     pub fn plain_form(self) -> Option<Level> {
         Level::EVERY.into_iter().find(|level| level.plain_of() == Some(self) && *level != self)
@@ -656,6 +681,11 @@ impl Level {
     /// Whether it is decided on the dependencies between transactions alone, along which at most one write may be missed.
     pub fn is_of_dependencies(self) -> bool {
         matches!(self.row().engine, Engine::Dependencies(_))
+    }
+
+    /// Whether the transactions that write run one after the other, and each that only reads need only fit in by itself.
+    pub fn is_serial_for_updates(self) -> bool {
+        self.respected() == Some(Respected::Serial)
     }
 
     /// The dependencies that its reads must respect, if it is about these, or only about what transactions see.
@@ -765,13 +795,10 @@ impl LevelSet {
         LevelSet(self.0 | other.0)
     }
 
-    /// `level` and all levels that imply it: a violation of `level` violates them too. Levels in real time that count no
-    /// sessions, which are decided where there are none, imply there what the same levels without times imply.
+    /// `level` and all levels that imply it: a violation of `level` violates them too. Levels that count no sessions and are
+    /// no forms of others are decided where there are none, and imply there the others of which they imply the plain forms.
     pub fn upward(level: Level) -> LevelSet {
-        let by_form = |stronger: &Level| {
-            stronger.is_form_of_itself() && stronger.without_real_time().is_some_and(|w| w.implies(level))
-        };
-        Level::EVERY.into_iter().filter(|stronger| stronger.implies(level) || by_form(stronger)).collect()
+        Level::EVERY.into_iter().filter(|stronger| stronger.implies_without_sessions(level)).collect()
     }
 
     /// The levels and all that they imply: what satisfies a level satisfies those too.

@@ -1,7 +1,7 @@
 //! Level → verdict, with evidence.
 //!
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC, guarantees of sessions), strong levels (PC, SI, SER,
-//! SSER), parallel snapshot isolation and the linearizability of lightweight transactions have an engine each; they work on the
+//! SSER), levels of dependencies (PSI, PL3U and others) and the linearizability of lightweight transactions have an engine each; they work on the
 //! [`Index`](crate::relations::Index) or on the resolved history and return a witness, violations, or the reason why
 //! they could not decide. No checker starts threads of its own (it uses the rayon pool it is called in), prints, or
 //! knows about files.
@@ -38,6 +38,7 @@ mod share;
 mod stretches;
 pub mod strong;
 pub mod strong_patterns;
+mod update_serializability;
 mod violation;
 pub mod weak;
 

@@ -6,8 +6,8 @@
 //! have a cycle (G0): any order of transactions that respects them orders the versions. Registers show no order, so there
 //! the level always holds. Nothing is shared with the other levels, which are decided on their own.
 
-use super::{Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof, ShardAssignment};
-use super::{CountedOrder, Share, Verdict, Violation, ViolationId, Witness};
+use super::{Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof};
+use super::{CountedOrder, Verdict, Violation, ViolationId, Witness};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components, topological_order};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -34,16 +34,8 @@ pub(super) fn beside(
         return decide(options);
     }
     let others = Options { levels, ..options.clone() };
-    let mut findings = match others.levels.is_empty() {
-        true => Findings {
-            shared: options.share.map(|share| ShardAssignment::whole(share, mine.clone())),
-            ..Findings::default()
-        },
-        false => decide(&others),
-    };
-    if options.share.is_none_or(Share::is_first) {
-        add(history, &mine, options, control, observe, &mut findings);
-    }
+    let mut findings = if others.levels.is_empty() { Findings::default() } else { decide(&others) };
+    add(history, &mine, options, control, observe, &mut findings);
     findings
 }
 

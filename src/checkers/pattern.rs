@@ -69,6 +69,8 @@ pub enum Pattern {
     UACycle,
     /// A cycle with a single anti-dependency that needs the order of versions.
     PSICycle,
+    /// Dependencies between transactions that write, and one that only reads at most, form a cycle.
+    UpdateCycle,
     /// Two transactions each read what the other overwrites.
     WriteSkew,
     /// Any other cycle that snapshot isolation forbids.
@@ -122,14 +124,14 @@ pub enum Shows {
 use Level::{
     CursorStability as CS, CutIsolation as CI, Linearizability as LIN, MonotonicReads as MR,
     MonotonicSnapshotReads as MSR, MonotonicView as MV, MonotonicWrites as MW, ParallelSnapshotIsolation as PSI,
-    Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, ReadUncommitted as PL1,
-    ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
-    TransactionalCausalConsistency as TCC, UpdateAtomic as UA, WritesFollowReads as WFR,
+    PlainUpdateSerializability as PL3U, Pram as PRAM, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
+    ReadUncommitted as PL1, ReadYourWrites as RYW, Serializability as SER, SnapshotIsolation as SI,
+    StrictSerializability as SSER, TransactionalCausalConsistency as TCC, UpdateAtomic as UA, WritesFollowReads as WFR,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 36] = [
+const ROWS: [PatternRow; 37] = [
     PatternRow { pattern: ThinAirRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, shows: Shows::WrongRead, of_lists: false, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -161,6 +163,7 @@ const ROWS: [PatternRow; 36] = [
     PatternRow { pattern: MSRCycle, shows: Shows::Order, of_lists: false, id: "MSRCycle", name: "MSRCycle", title: "Snapshots that went back", meaning: "no order of commits has snapshots for all reads that grow from read to read", adya: None, level: MSR, source: "Adya 1999, PL-MSR" },
     PatternRow { pattern: UACycle, shows: Shows::Order, of_lists: false, id: "UACycle", name: "UACycle", title: "Fractured update", meaning: "a transaction missed a version of another one although it overwrote, or read, a version of the same one", adya: Some("G-single"), level: UA, source: "Cerone, Bernardi & Gotsman 2015" },
     PatternRow { pattern: PSICycle, shows: Shows::Order, of_lists: false, id: "PSICycle", name: "PSICycle", title: "Parallel snapshot cycle", meaning: "a transaction depends, by reads and overwritten versions, on one whose version it missed", adya: Some("G-single"), level: PSI, source: "Adya 1999, PL-2+; Cerone, Bernardi & Gotsman 2015" },
+    PatternRow { pattern: UpdateCycle, shows: Shows::Order, of_lists: false, id: "UpdateCycle", name: "UpdateCycle", title: "Update cycle", meaning: "dependencies between transactions that write, and at most one that only reads, form a cycle", adya: Some("G-update"), level: PL3U, source: "Adya 1999, PL-3U" },
     PatternRow { pattern: WriteSkew, shows: Shows::Order, of_lists: false, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: SICycle, shows: Shows::Order, of_lists: false, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
     PatternRow { pattern: SERCycle, shows: Shows::Order, of_lists: false, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },

@@ -3,7 +3,8 @@
 //! The strong levels can be divided: each shard decides some of the components of the history. The first shard does
 //! everything else: weak levels, which are cheap, and histories that must be considered as a whole: those with one
 //! component, with ambiguous reads, with elements of lists that were appended more than once, with wrong reads, and
-//! those whose real time matters (SSER). Every shard determines the kind of history by itself, from the history alone:
+//! those that are checked at levels which are neither spread nor cheap: with real time or without sessions, PSI, MSR, the
+//! guarantees of sessions. Every shard determines the kind of history by itself, from the history alone:
 //! shards that disagreed could not be joined.
 
 use super::components::in_the_whole;

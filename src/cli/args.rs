@@ -148,11 +148,11 @@ pub struct CheckArguments {
     pub(super) level: Vec<Level>,
     /// Check every level that can be decided, on every order, and say which are the strongest that hold. Where a level is
     /// violated, those without session order may take long: see --time-limit
-    #[arg(long, conflicts_with_all = ["level", "shards"])]
+    #[arg(long, conflicts_with = "level")]
     pub(super) all_levels: bool,
     /// What the database promises: a product and a setting, such as "postgresql repeatable read"; `help` lists them. Its
     /// level is checked, too, and the exit code says whether the promise is kept
-    #[arg(long, value_name = "CLAIM", value_parser = claim, conflicts_with = "shards")]
+    #[arg(long, value_name = "CLAIM", value_parser = claim)]
     pub(super) claim: Option<Claim>,
     /// Checker to use: fast, or a published algorithm (see below)
     #[arg(long, value_name = "NAME", default_value_t = Checker::Fast)]

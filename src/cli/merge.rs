@@ -68,6 +68,11 @@ fn exit_code(document: &Document) -> ExitCode {
     if let Document::Failure(_) = document {
         return ExitCode::Unusable;
     }
+    if let Document::Report(report) = document
+        && let Some(promised) = &report.promised
+    {
+        return ExitCode::of_promise(promised.kept);
+    }
     let code = |entry: &LevelEntry| match entry.verdict {
         VerdictWord::Satisfied => ExitCode::Satisfied,
         VerdictWord::Violated => ExitCode::Violated,

@@ -1,8 +1,9 @@
 //! Several machines on one task: the share of each, and where results are written.
 
-use super::CheckArguments;
 use super::output::Output;
-use crate::checkers::{Level, Share};
+use super::{CheckArguments, claims};
+use crate::checkers::lattice::Promise;
+use crate::checkers::{Level, LevelSet, Share};
 use crate::formats::Found;
 use crate::report::{self, Document, Elsewhere, PartEntry};
 use std::io::Write;
@@ -11,13 +12,6 @@ use std::io::Write;
 pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
     let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else { return Ok(None) };
     anyhow::ensure!(shard < shards, "there is no shard {shard} of {shards}, expected one from 0 to {}", shards - 1);
-    let is_of_whole = |level: &&Level| {
-        let by_engine = level.is_of_dependencies() || level.is_of_sessions() || level.is_of_each_read();
-        by_engine || level.plain_of().is_some() || level.clock().is_some()
-    };
-    if let Some(level) = arguments.level.iter().find(is_of_whole) {
-        anyhow::bail!("{level} is decided for a history as a whole and cannot be used with --shards");
-    }
     Ok(Some(Share { shard: shard as usize, shards: shards as usize }))
 }
 
@@ -30,11 +24,21 @@ pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &C
         Found::History(path) | Found::Unusable { path, .. } => path.to_string_lossy(),
     };
     let mut levels = match arguments.level.is_empty() {
+        _ if arguments.all_levels => Level::EVERY.to_vec(),
         // The levels that apply to the history are not known without reading it.
         true => Level::WITHOUT_TIMES.to_vec(),
         false => arguments.level.clone(),
     };
-    levels.retain(|level| arguments.checker.decides(*level));
+    levels.extend(claims::promised(arguments.claim).map(Promise::levels).unwrap_or_default());
+    let mut seen = LevelSet::default();
+    levels.retain(|level| {
+        let is_new = !seen.contains(*level);
+        seen.insert(*level);
+        is_new && arguments.checker.decides(*level)
+    });
+    if arguments.level.is_empty() {
+        levels.sort_unstable();
+    }
     let levels = levels.iter().map(|level| level.code().to_owned()).collect();
     let who = Share { shard: place % share.shards, ..share };
     Some(Document::Elsewhere(Box::new(Elsewhere::new(&path, PartEntry::of_histories(who, levels)))))

@@ -255,6 +255,22 @@ const SNAPSHOT_CYCLES: Quotation = Quotation {
     source: "Cerone & Gotsman 2018, Theorem 10; PolySI, Theorem 6",
 };
 
+const UPDATES_IN_ORDER: Quotation = Quotation {
+    name: "Serial updates",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (wr ∪ ww ∪ rw of those that write)⁺ ⇒ (t2, t1) ∈ ww(x)",
+    words: "if t3 reads x from t1, and t2, which comes before t3 by dependencies between transactions that write, writes x, then \
+            t2's version is older than t1's",
+    source: "Adya 1999, PL-3U",
+};
+
+const CYCLES_OF_UPDATES: Quotation = Quotation {
+    name: "Update serializability by dependencies",
+    formula: "some choice of ww makes wr ∪ ww ∪ rw acyclic on the transactions that write, and on these and any other one",
+    words: "dependencies between transactions that write, and one that only reads at most, form no cycle, for some order of the \
+            versions of each key",
+    source: "Adya 1999, PL-3U",
+};
+
 const SERIAL_CYCLES: Quotation = Quotation {
     name: "Serializability by dependencies",
     formula: "some choice of ww makes so ∪ wr ∪ ww ∪ rw acyclic",
@@ -289,6 +305,7 @@ fn of_respected(respected: Respected) -> [Quotation; 2] {
         Respected::SoFar => [VIEW_SO_FAR, VIEW_CYCLES],
         Respected::Direct => [DIRECT_VISIBILITY, DIRECT_CYCLES],
         Respected::All => [TRANSITIVE_VISIBILITY, PARALLEL_CYCLES],
+        Respected::Serial => [UPDATES_IN_ORDER, CYCLES_OF_UPDATES],
         Respected::Seen(axiom) => [of_axiom(axiom, Level::TransactionalCausalConsistency), COMMIT_ORDER],
         Respected::Nothing => [COMMIT_ORDER, COMMIT_ORDER],
     }

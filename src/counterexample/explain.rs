@@ -2,18 +2,24 @@
 //!
 //! The claim is chosen in `claim`, the steps are built in `tell`; the words of both are made in `sentences`.
 
-use super::reasons;
-use super::sentences::{Words, facts};
+use super::sentences::{Words, facts, orders as told};
 use super::tell::Teller;
 use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
+use super::{orders, reasons};
 use crate::checkers::{Level, Violation};
 use crate::history::History;
 use crate::relations::{Edge, EdgeIndex};
 
-/// The argument for `example`. O(edges² + operations).
+/// The argument for `example`. O(edges² + operations), and where it is small the time to decide all levels on it.
 pub fn explain(example: &Counterexample) -> Explanation {
     let (history, violation) = (&example.history, &example.violation);
     let reasons = reasons::reasons(history, &violation.edges, example.level);
+    let orders = orders::orders(example);
+    let words = Words::new(history, &violation.edges);
+    let mut edge_reasons: Vec<String> = reasons.iter().map(|reason| reason.short.clone()).collect();
+    for (edge, difference) in example.edges_needed(&orders).into_iter().zip(orders.difference.iter().cycle()) {
+        edge_reasons[edge].push_str(&told::makes_difference(difference));
+    }
     let Headline { claim, title, summary } = headline(history, violation);
     Explanation {
         claim,
@@ -21,7 +27,9 @@ pub fn explain(example: &Counterexample) -> Explanation {
         title,
         summary,
         verdicts: facts::verdicts(example),
-        sessions: facts::sessions(example),
+        weakest: told::weakest(history, &orders),
+        difference: orders.difference.as_ref().map(|difference| told::difference(&words, difference)),
+        orders,
         faults: facts::faults(&example.history),
         whole: None,
         shows: example.shows,
@@ -29,7 +37,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         taken: other_writers::taken(example),
         assumptions: facts::assumptions(example),
         steps: steps(history, violation, example.level),
-        edge_reasons: reasons.iter().map(|reason| reason.short.clone()).collect(),
+        edge_reasons,
         reasons,
         size: size(example),
     }

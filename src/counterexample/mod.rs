@@ -18,6 +18,7 @@ mod late_writers;
 mod layers;
 mod minimize;
 pub mod narrate;
+mod orders;
 mod other_writers;
 pub mod passes;
 mod reasons;
@@ -40,6 +41,7 @@ pub use groups::{Group, components, groups};
 pub use involved::involved_operations;
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
 pub use minimize::{Minimizer, minimize, minimize_at, whole};
+pub use orders::{Difference, Orders};
 pub use reasons::EdgeReason;
 pub use sentences::{Headline, codes, headline, size, summary, title};
 pub use signature::signature;
@@ -120,9 +122,6 @@ pub struct Counterexample {
     pub violation: Violation,
     /// Verdict of the small history at each level.
     pub verdicts: Vec<(Level, Verdict)>,
-    /// The strongest plain levels that the small history satisfies, if the plain form of its level is among what they imply:
-    /// then session order makes the violation.
-    pub without_sessions: Vec<Level>,
     /// What is known about the number of its transactions.
     pub minimality: Minimality,
     /// What is known about the number of its operations; never that it is the smallest.
@@ -180,8 +179,12 @@ pub struct Explanation {
     pub summary: String,
     /// Which levels allow these transactions and which forbid them, in one sentence.
     pub verdicts: String,
-    /// That only session order makes the violation, in a sentence, if so.
-    pub sessions: Option<String>,
+    /// What these transactions satisfy and break on every order, as data.
+    pub orders: Orders,
+    /// The weakest levels that they break on every order, in one sentence, if that is known.
+    pub weakest: Option<String>,
+    /// That session order or real time makes the difference, if so, and what of it is needed.
+    pub difference: Option<String>,
     /// The faults while these transactions ran, or the last one before, in a sentence, if the file tells of any.
     pub faults: Option<String>,
     /// What [`verdicts`](Self::verdicts) says, of the whole history, where that is known.

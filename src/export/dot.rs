@@ -11,7 +11,9 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
     let _ = writeln!(out, "digraph counterexample {{");
-    let title = format!("{}\n{}\n{}", picture.title, picture.subtitle, picture.facts.join("\n"));
+    let told = [picture.title.as_str(), picture.subtitle.as_str()].into_iter();
+    let told = told.chain(picture.facts.iter().map(String::as_str)).chain(picture.about_mark());
+    let title = told.collect::<Vec<&str>>().join("\n");
     let _ = writeln!(out, "  label={};", quoted(&title));
     let _ = writeln!(out, "  labelloc=t; labeljust=l; newrank=true; rankdir=TB; bgcolor=white;");
     let _ = writeln!(out, "  fontname=\"monospace\";");

@@ -5,8 +5,8 @@ use super::options::{ComposeOptions, Evidence};
 use super::overrides::{Overrides, Part};
 use super::view::PAGE_CONTENT;
 use crate::counterexample::{
-    Alternative, Counterexample, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret, involved_operations,
-    transactions_to_draw,
+    Alternative, Counterexample, Explanation, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret,
+    involved_operations, transactions_to_draw,
 };
 use crate::diagram::layout::{Arranged, LEAST_SCALE, LayoutStyle, arrange};
 use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
@@ -14,6 +14,12 @@ use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
+
+/// What follows the label of an arrow that makes the difference between two orders.
+pub const DECISIVE: &str = " *";
+
+/// What a legend says of it.
+pub const ABOUT_DECISIVE: &str = "*: makes the difference, without it the level holds";
 
 /// A diagram and its edges.
 #[derive(Clone, Debug)]
@@ -65,8 +71,10 @@ impl Material {
 
 /// The diagram for `options`. `whole` is the history that the counterexample was taken from.
 ///
-/// An arrow has the number of the first of these steps that mentions it, or else of the one that contradicts it.
-pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: &ComposeOptions) -> Drawing {
+/// An arrow has the number of the first step of the argument that mentions it, or else of the one that contradicts it.
+/// One that makes the difference between two orders is marked.
+pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History, options: &ComposeOptions) -> Drawing {
+    let steps = &explanation.steps;
     let violation = &example.violation;
     let n = violation.edges.len();
     let Material { needed, cycle, reads, case } = Material::of(example, options.case);
@@ -143,6 +151,10 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         if !steps[place].case.is_empty() && (arrow.numbers.len() == 1 || steps[place].role == StepRole::Supposed) {
             arrow.label = format!("if {}", arrow.label);
         }
+    }
+    let decisive = example.edges_needed(&explanation.orders);
+    for arrow in diagram.arrows.iter_mut().filter(|arrow| decisive.contains(&arrow.edge)) {
+        arrow.label.push_str(DECISIVE);
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
         let is_supposed = alternatives.iter().any(|alternative| alternative.edge == arrow.edge);

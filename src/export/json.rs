@@ -1,6 +1,8 @@
 //! JSON: diagram, coordinates and steps, for programs that draw or read them.
 
 use super::{ExportError, Picture};
+use crate::checkers::{CountedOrder, Level};
+use crate::counterexample::Orders;
 use crate::diagram::{Emphasis, RowRole};
 use emath::{Pos2, Rect};
 use serde_json::{Value, json};
@@ -35,7 +37,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     });
     let steps =
         picture.steps.iter().map(|s| json!({"lead": s.heading, "number": s.number, "text": s.text, "edges": s.edges}));
-    let document = json!({
+    let mut document = json!({
         "schema": "isoscope.picture/1",
         "title": picture.title,
         "subtitle": picture.subtitle,
@@ -49,9 +51,36 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
         "conclusion": picture.conclusion,
         "footer": picture.footer,
     });
+    if let Some(orders) = orders(picture) {
+        document["orders"] = orders;
+    }
     let mut bytes = serde_json::to_vec_pretty(&document)?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+/// The weakest levels broken and all that hold, on every order; and the order that makes the difference, if one does, with
+/// the edges without any one of which the level holds. None if that is not known.
+fn orders(picture: &Picture) -> Option<Value> {
+    let Orders { held, broken, difference, .. } = &picture.orders;
+    broken.weakest()?;
+    let codes = |levels: &mut dyn Iterator<Item = Level>| levels.map(Level::code).collect::<Vec<_>>();
+    let difference = difference.as_ref().map(|difference| {
+        let order = match difference.order {
+            CountedOrder::Nothing => "nothing",
+            CountedOrder::Session => "sessions",
+            CountedOrder::RealTime => "real-time",
+            CountedOrder::KeyRealTime => "real-time-per-key",
+            CountedOrder::CommitRealTime => "real-time-of-commits",
+        };
+        let without = codes(&mut difference.without.iter().copied());
+        json!({"level": difference.level.code(), "order": order, "without": without, "edges": picture.decisive})
+    });
+    Some(json!({
+        "weakest_broken": codes(&mut picture.orders.weakest_broken().into_iter()),
+        "satisfied": codes(&mut held.iter()),
+        "difference": difference,
+    }))
 }
 
 fn number(value: f32) -> Value {

@@ -21,6 +21,9 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     for relation in diagram.relations() {
         let _ = writeln!(out, "  %% {}: {}", relation.code(), relation.name());
     }
+    if let Some(mark) = picture.about_mark() {
+        let _ = writeln!(out, "  %% {mark}");
+    }
     for (lane, content) in diagram.lanes.iter().enumerate() {
         let _ = writeln!(out, "  subgraph s{lane}[\"{}\"]\n    direction TB", escape(&content.title));
         for (card, content) in diagram.cards.iter().enumerate().filter(|(_, card)| card.lane == lane) {

@@ -27,7 +27,7 @@ mod typesetter;
 mod view;
 
 pub use digest::{sha256, sha256_of_file};
-pub use drawing::{Drawing, draw};
+pub use drawing::{ABOUT_DECISIVE, DECISIVE, Drawing, draw};
 pub use options::{ComposeOptions, Evidence};
 pub use order::{MOST_DRAWN, Stretch, compose_order};
 pub use overrides::{Overrides, Part};

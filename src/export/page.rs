@@ -1,6 +1,7 @@
 //! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
 
 use super::Picture;
+use super::drawing::{ABOUT_DECISIVE, DECISIVE};
 use super::view::PAGE_CONTENT as CONTENT;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
@@ -90,6 +91,10 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     let is_case = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.starts_with("if "));
     if picture.scene.marks.iter().any(is_case) {
         notes.push((None, "if: in a case only"));
+    }
+    let is_decisive = |mark: &Mark| matches!((&mark.shape, mark.role), (Shape::Text { text, .. }, Role::LabelText(_)) if text.ends_with(DECISIVE));
+    if picture.scene.marks.iter().any(is_decisive) {
+        notes.push((None, ABOUT_DECISIVE));
     }
     if let Some(edge) = has(Emphasis::Rejected) {
         notes.push((Some(edge), "if, then: an order that was ruled out"));
@@ -197,6 +202,11 @@ impl Writer {
         }
         let mut x = self.left;
         for (sample, text) in legend_notes(picture) {
+            let needed = sample.map_or(0.0, |_| SAMPLE + 8.0) + prose_width(text, LEGEND, false);
+            if x > self.left && x + needed > self.left + self.width {
+                self.y += LEGEND_LINE;
+                x = self.left;
+            }
             if let Some((relation, emphasis)) = sample {
                 self.scene.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, emphasis);
                 x += SAMPLE + 8.0;

@@ -1,10 +1,10 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use super::drawing::{Drawing, arranged, draw, is_legible};
+use super::drawing::{ABOUT_DECISIVE, Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
 use crate::checkers::{Level, Verdict};
-use crate::counterexample::{Counterexample, Explanation, Shows, Step, drawn_part, narrate};
+use crate::counterexample::{Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -40,6 +40,10 @@ pub struct Picture {
     pub verdicts: Vec<String>,
     /// Which levels allow it and which forbid it, and what is assumed: a line each.
     pub facts: Vec<String>,
+    /// What the transactions satisfy and break on every order: for programs.
+    pub orders: Orders,
+    /// The edges that make the difference between two orders.
+    pub decisive: Vec<EdgeIndex>,
     /// What is drawn.
     pub diagram: Diagram,
     /// Where.
@@ -63,6 +67,11 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// What the mark of the edges that make the difference means, if there are any.
+    pub(super) fn about_mark(&self) -> Option<&'static str> {
+        (!self.decisive.is_empty()).then_some(ABOUT_DECISIVE)
+    }
+
     /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
     pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
         let number = step.number?;
@@ -97,7 +106,7 @@ pub fn compose(
     whole: &History,
     options: &ComposeOptions,
 ) -> Picture {
-    let drawing = draw(example, &explanation.steps, whole, options);
+    let drawing = draw(example, explanation, whole, options);
     let fits = |layout: &&Layout| {
         let rows =
             layout.cards.iter().zip(&drawing.diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
@@ -157,6 +166,8 @@ pub fn compose(
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
         verdicts: verdicts(example),
+        orders: explanation.orders.clone(),
+        decisive: example.edges_needed(&explanation.orders),
         facts: facts.iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.size),

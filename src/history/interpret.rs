@@ -295,17 +295,40 @@ impl History {
     /// What sessions say about the initial state is decided before: `set_up` are the transactions that make it.
     /// O(size of the history).
     pub fn with_a_session_each(&self, set_up: &[TransactionId]) -> History {
+        self.with_sessions_split(set_up, |_| true)
+    }
+
+    /// The same where a session ends only before those of its transactions for which `begins` holds.
+    pub fn with_sessions_split(&self, set_up: &[TransactionId], begins: impl Fn(TransactionId) -> bool) -> History {
         let n = self.n_transactions();
         let names = self.transactions().map(|t| self.exact_transaction_name(t).into_boxed_str()).collect();
-        let mut plain = self.without_assumed_set_up();
-        plain.transaction_names = Names::Strings(names);
-        plain.cluster = self.cluster.select(self.transactions().map(|t| self.session_of(t)), None);
-        plain.session_names = Names::Implicit(n);
-        plain.session_begin = (0..=n as u32).collect();
-        plain.transaction_session = (0..n).map(SessionId::new).collect();
+        let is_first = |t: &TransactionId| self.position_of(*t) == 0 || begins(*t);
+        let first: Vec<TransactionId> = self.transactions().filter(is_first).collect();
+        let mut split = self.without_assumed_set_up();
+        split.transaction_names = Names::Strings(names);
+        split.cluster = self.cluster.select(first.iter().map(|t| self.session_of(*t)), None);
+        split.session_names = Names::Implicit(first.len());
+        split.session_begin = first.iter().map(|t| t.0).chain([n as u32]).collect();
+        let mut session = 0;
+        split.transaction_session = self
+            .transactions()
+            .map(|t| {
+                session += usize::from(first.get(session + 1) == Some(&t));
+                SessionId::new(session)
+            })
+            .collect();
         // Those that were found write only what reads as the initial value anyway, so no key gets a value of its own.
-        plain.add_to_set_up(set_up);
-        plain
+        split.add_to_set_up(set_up);
+        split
+    }
+
+    /// This history as if a transaction had run at another time. O(size of the history).
+    pub fn with_time_of(&self, transaction: TransactionId, interval: Interval) -> History {
+        let mut moved = self.clone();
+        if let Some(intervals) = &mut moved.intervals {
+            intervals[transaction.index()] = Some(interval);
+        }
+        moved
     }
 
     /// This history with "the initial version" instead of values that are initial only because a rule says so: what can

@@ -61,6 +61,26 @@ impl Index {
         self.part_of(Contents { nodes: keep.to_vec(), reads, slots, lists })
     }
 
+    /// The index without the reads of transactions that only read, which stay, as do the orders of versions that lists show to
+    /// them. O(reads + writes).
+    pub fn without_readers(&self) -> Index {
+        let mut kept: Vec<usize> = Vec::with_capacity(self.read_key.len());
+        let mut read_begin = vec![0];
+        for t in 0..self.n_nodes() as Node {
+            kept.extend(self.reads_of(t).filter(|_| !self.writes_of(t).is_empty()));
+            read_begin.push(kept.len() as u32);
+        }
+        Index {
+            read_begin,
+            read_key: kept.iter().map(|&read| self.read_key[read]).collect(),
+            read_slot: kept.iter().map(|&read| self.read_slot[read]).collect(),
+            read_writer: kept.iter().map(|&read| self.read_writer[read]).collect(),
+            read_operation: kept.iter().map(|&read| self.read_operation[read]).collect(),
+            readers: Default::default(),
+            ..self.clone()
+        }
+    }
+
     /// The index of these contents.
     pub(super) fn part_of(&self, contents: Contents) -> Index {
         let mut part = Index { read_begin: vec![0], write_begin: vec![0], ..Index::default() };

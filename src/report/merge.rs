@@ -2,7 +2,10 @@
 
 use super::build::is_usual_or_among;
 use super::join::join;
-use super::{Counts, Dealt, Document, Elsewhere, LevelEntry, OrderEntry, PartEntry, Report, Timings, VerdictWord};
+use super::{
+    Counts, Dealt, Document, Elsewhere, LevelEntry, OrderEntry, PartEntry, PromiseEntry, Report, Timings, VerdictWord,
+};
+use crate::checkers::lattice::{PROMISES, Promise, strongest};
 use crate::checkers::{Level, Pattern};
 use rustc_hash::FxHashMap;
 
@@ -155,7 +158,8 @@ impl Shards {
             true => any_assumptions,
             false => std::mem::take(&mut report.assumptions),
         };
-        Ok(Report { part: None, levels, timings, assumptions, health, ..report })
+        let promised = report.promised.take().map(|promised| judged(promised, &levels));
+        Ok(Report { part: None, levels, promised, timings, assumptions, health, ..report })
     }
 
     /// The verdict of all shards together on a level.
@@ -228,6 +232,24 @@ fn joined(first: &LevelEntry, entries: &[(&PartEntry, &LevelEntry)], seconds: f6
         }
         None => undecided(&first.level, "the orders of the shards contradict each other".to_owned(), seconds),
     }
+}
+
+/// A promise, given the verdicts of all shards together. One that is not known any more is left as it was.
+fn judged(entry: PromiseEntry, levels: &[LevelEntry]) -> PromiseEntry {
+    let is_it = |promise: &&Promise| promise.product == entry.product && promise.setting == entry.setting;
+    let Some(promise) = PROMISES.iter().find(is_it) else { return entry };
+    let known = levels.iter().filter_map(|level| {
+        let holds = match level.verdict {
+            VerdictWord::Satisfied => true,
+            VerdictWord::Violated => false,
+            VerdictWord::Undecided => return None,
+        };
+        Some((Level::with_code(&level.level)?, holds))
+    });
+    let known: Vec<(Level, bool)> = known.collect();
+    let satisfied = known.iter().filter(|(_, holds)| *holds).map(|(level, _)| *level);
+    let holds = strongest(satisfied).into_iter().map(|level| level.code().to_owned()).collect();
+    PromiseEntry { kept: promise.is_kept_by(known), holds, ..entry }
 }
 
 /// The counts of a report, with 0 for patterns that the merged levels have been checked for.

@@ -18,4 +18,6 @@ pub(super) enum Counted {
     /// None.
     Nothing,
     All,
+    /// All, and those by which a transaction that writes comes before another one whose version it missed.
+    Serial,
 }

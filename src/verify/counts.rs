@@ -82,7 +82,10 @@ pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -
             // The program does not look for it below snapshot isolation.
             Some(_) if *count == 0 && id == "Divergence" && !is_strong => {}
             Some(is) => counted.problem(place(), format!("it is {count}, but there are {is}")),
-            None if *count > 0 && n == 0 => counted.without_evidence.push(format!("{count} of {id}")),
+            // An argument about plain levels may show what is counted with sessions.
+            None if *count > 0 && n == 0 && !confirmed.iter().any(|(shown, _)| shown.pattern == *id) => {
+                counted.without_evidence.push(format!("{count} of {id}"))
+            }
             None if *count > 0 => counted.unchecked.push(id.clone()),
             None => {}
         }
@@ -143,12 +146,17 @@ fn listed_twice(report: &Report, instances: &[&One<'_>], counted: &mut Counted) 
     }
     let again: Vec<*const ViolationEntry> =
         told_of_reads_only(instances).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
-    let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
+    let mut known: FxHashMap<(&str, &str), &ViolationEntry> = FxHashMap::default();
+    // One cycle may have two arguments, each for a level that the other one does not show.
+    let shows_more =
+        |one: &ViolationEntry, other: &ViolationEntry| one.levels.iter().any(|l| !other.levels.contains(l));
     for (violation, Confirmed { scene, .. }) in unconditional(instances) {
         let identity = scene.as_ref().and_then(|scene| scene.identity.as_deref());
         let Some(identity) = identity.filter(|_| !again.contains(&std::ptr::from_ref(*violation))) else { continue };
-        if let Some(other) = known.insert((&violation.pattern, identity), &violation.id) {
-            counted.problem(format!("description of {}", violation.id), format!("it is the same as {other}"));
+        if let Some(other) = known.insert((&violation.pattern, identity), violation)
+            && !(shows_more(violation, other) && shows_more(other, violation))
+        {
+            counted.problem(format!("description of {}", violation.id), format!("it is the same as {}", other.id));
         }
     }
 }

@@ -4,7 +4,8 @@
 //! A read is wrong if its transaction depends on the writer of the *next* version: the writers of later versions depend on
 //! that one. Where sessions are long, what a transaction depends on is a beginning of each session, as for causal
 //! consistency. Otherwise it is a set of such next writers, some of them at a time. For a monotonic view the sets are those of
-//! what a transaction depends on immediately when it reads. Where only immediate dependencies count, each writer in between is
+//! what a transaction depends on immediately when it reads. For update serializability those that write return the current
+//! versions, and depend on those that write and read what they overwrite. Where only immediate dependencies count, each writer in between is
 //! looked at; an update must write the next version itself.
 
 use super::causal;
@@ -87,6 +88,30 @@ impl Seen {
         Seen { begin, overwritten, before }
     }
 
+    /// Adds to the overwritten transactions those that write and read the overwritten versions: all of these come before. O(reads
+    /// log).
+    fn after_readers(&self, story: &Story<'_>, writers: &Writers) -> Seen {
+        let mut before: Vec<(u32, u32)> = Vec::new();
+        for number in 1..=story.order.len() as u32 {
+            before.extend(self.overwritten(number).iter().map(|&writer| (number, writer)));
+            let reads = story.reads_at(number).iter().filter(|_| written(story, number).next().is_some());
+            let missed = reads.filter_map(|read| match writers.after(read.key, read.from) {
+                // Its own version is the next one.
+                Some(next) if next == number => None,
+                next => next,
+            });
+            before.extend(missed.map(|next| (next, number)));
+        }
+        before.sort_unstable();
+        let places = 1..=story.order.len() as u32 + 1;
+        let begin = places.map(|place| before.partition_point(|(of, _)| *of < place) as u32).collect();
+        Seen {
+            begin,
+            overwritten: before.into_iter().map(|(_, earlier)| earlier).collect(),
+            before: self.before.clone(),
+        }
+    }
+
     fn overwritten(&self, number: u32) -> &[u32] {
         &self.overwritten[self.begin[number as usize - 1] as usize..self.begin[number as usize] as usize]
     }
@@ -105,6 +130,12 @@ pub(super) fn replay(story: &Story<'_>, counted: Counted) -> Result<(), Flaw> {
         Counted::Direct => immediately(story, &writers, &seen),
         Counted::All if story.history.n_sessions() * LONG_SESSIONS <= n => {
             causal::replay(story, &|number| seen.overwritten(number))
+        }
+        Counted::Serial => {
+            updates_run_in_order(story, &writers)?;
+            let seen = seen.after_readers(story, &writers);
+            let sight = Sight::Dependencies(counted);
+            Sets { story, writers: &writers, seen: &seen, sight, times: None }.replay()
         }
         Counted::All | Counted::SoFar | Counted::ReadBefore | Counted::OneStep | Counted::Past | Counted::Nothing => {
             Sets { story, writers: &writers, seen: &seen, sight: Sight::Dependencies(counted), times: None }.replay()
@@ -126,6 +157,18 @@ fn updates_are_next(story: &Story<'_>, writers: &Writers) -> Result<(), Flaw> {
         for read in story.reads_at(reader) {
             let writes_it = writers.of(read.key).binary_search(&reader).is_ok();
             if let Some(next) = writers.after(read.key, read.from).filter(|next| writes_it && *next < reader) {
+                return Err(story.overwritten(*read, next));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether each transaction that writes reads current versions.
+fn updates_run_in_order(story: &Story<'_>, writers: &Writers) -> Result<(), Flaw> {
+    for reader in (1..=story.order.len() as u32).filter(|number| written(story, *number).next().is_some()) {
+        for read in story.reads_at(reader) {
+            if let Some(next) = writers.after(read.key, read.from).filter(|next| *next < reader) {
                 return Err(story.overwritten(*read, next));
             }
         }

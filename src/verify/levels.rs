@@ -112,7 +112,8 @@ impl Strength {
 
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
-        self.counted().is_some() || self.orders_commits_of_writers() || self == Strength::Snapshot
+        let is_one = self.counted() == Some(Counted::Serial);
+        self.counted().is_some() && !is_one || self.orders_commits_of_writers() || self == Strength::Snapshot
     }
 }
 
@@ -153,7 +154,7 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 50] = [
+pub(super) const ROWS: [Row; 51] = [
     Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
     Row { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
     Row { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
@@ -190,6 +191,7 @@ pub(super) const ROWS: [Row; 50] = [
     Row { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
     Row { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
     Row { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    Row { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), searched: Searched::CyclesAndDivergence, cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
     Row { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
     Row { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
     Row { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
@@ -199,7 +201,7 @@ pub(super) const ROWS: [Row; 50] = [
     Row { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
     Row { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
     Row { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-SER", implies: &["P-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
+    Row { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
     Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
     Row { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
     Row { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },

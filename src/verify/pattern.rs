@@ -1,7 +1,7 @@
 //! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names, and whether one read, or one list, is an instance by itself.
-const PATTERNS: [(&str, &str, bool); 36] = [
+const PATTERNS: [(&str, &str, bool); 37] = [
     ("TAP-a", "ThinAirRead", true),
     ("TAP-b", "AbortedRead", true),
     ("TAP-c", "FutureRead", true),
@@ -33,6 +33,7 @@ const PATTERNS: [(&str, &str, bool); 36] = [
     ("MSRCycle", "MSRCycle", false),
     ("UACycle", "UACycle", false),
     ("PSICycle", "PSICycle", false),
+    ("UpdateCycle", "UpdateCycle", false),
     ("WriteSkew", "WriteSkew", false),
     ("SICycle", "SICycle", false),
     ("SERCycle", "SERCycle", false),

@@ -86,7 +86,15 @@ pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) 
     // The level violated by a case that does not name the violation is not given.
     let is_general = matches!(
         pattern,
-        "CSCycle" | "MVCycle" | "MSRCycle" | "UACycle" | "PSICycle" | "SICycle" | "SERCycle" | "RealTimeCycle"
+        "CSCycle"
+            | "MVCycle"
+            | "MSRCycle"
+            | "UACycle"
+            | "PSICycle"
+            | "UpdateCycle"
+            | "SICycle"
+            | "SERCycle"
+            | "RealTimeCycle"
     );
     let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
     is_general && has_edges || shows(argument, pattern, part, None).is_ok()
@@ -182,6 +190,12 @@ impl Cycle<'_> {
                 general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence()
             }
             "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
+            "UpdateCycle" => {
+                general(self.argument) == pattern
+                    && !self.is_lost_update()
+                    && !self.is_divergence()
+                    && !self.is_write_skew()
+            }
             "SERCycle" => general(self.argument) == pattern && !self.is_write_skew(),
             "RealTimeCycle" => general(self.argument) == pattern && self.rests_on("RT"),
             _ => return letters::of_cycle(self, pattern, setting),

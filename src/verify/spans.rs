@@ -6,7 +6,7 @@ use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::levels::{self, Strength, Time};
 use super::operations::operation;
-use crate::history::{History, KeyId, TransactionId};
+use crate::history::{History, KeyId, OperationKind, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 use rustc_hash::FxHashSet;
 
@@ -128,7 +128,11 @@ impl Argument<'_> {
                         return Err("the path does not show that the one committed before the other".to_owned());
                     }
                 }
-                Ok(START_TO_COMMIT)
+                let (leaves, enters, missed) = START_TO_COMMIT;
+                match strength.counted() == Some(Counted::Serial) && self.writes(self.transaction(edge.from)?) {
+                    true => Ok((leaves, enters, 0)),
+                    false => Ok((leaves, enters, missed)),
+                }
             }
             ReasonEntry::Conflict { order } => {
                 needs(strength.keeps_writers_apart())?;
@@ -142,6 +146,11 @@ impl Argument<'_> {
                 Ok(COMMIT_TO_START)
             }
         }
+    }
+
+    /// Whether a transaction writes anything.
+    fn writes(&self, t: TransactionId) -> bool {
+        !t.is_initial() && self.history.operations_of(t).any(|o| self.history.operation(o).kind == OperationKind::Write)
     }
 
     /// RC: the path is one read, and it precedes the other read in the program order of the reader.
@@ -220,7 +229,9 @@ impl Argument<'_> {
         let span = self.compose(cycle, strength, spans)?;
         misses_at_most(1, span, strength)?;
         if strength.misses_once().is_some() && span.2 > 0 {
-            let missed = cycle.iter().position(|&e| self.edge(e).is_ok_and(|edge| edge.kind == "RW"));
+            let missed = cycle.iter().position(|&e| {
+                self.edge(e).is_ok_and(|edge| edge.kind == "RW") && matches!(spans.get(e), Some(Ok((.., 1..))))
+            });
             let missed = missed.ok_or("no edge of the cycle misses a version")?;
             let edge = self.edge(cycle[missed])?;
             let read = (edge.from, edge.from_operation.ok_or("an edge does not name its read")?);
@@ -267,7 +278,7 @@ impl Argument<'_> {
         }
         let is_observed = self.is_causal(path);
         let counts = match strength.misses_once() {
-            None | Some(Counted::All) => true,
+            None | Some(Counted::All | Counted::Serial) => true,
             Some(Counted::Nothing) => false,
             Some(Counted::Past) => is_observed,
             Some(Counted::OneStep) => is_one_step && is_observed,
@@ -290,7 +301,7 @@ impl Argument<'_> {
     /// Whether the first of two writers of a key misses a version of the other one, though it would depend on it if it were
     /// the later one.
     fn is_missed_update(&self, order: &EdgeEntry, path: &[usize], strength: Strength) -> Result<(), String> {
-        if strength.counted() == Some(Counted::All) {
+        if matches!(strength.counted(), Some(Counted::All | Counted::Serial)) {
             return Ok(());
         }
         let [missed] = *path else {

@@ -6,7 +6,8 @@ pub(super) use work::CHECK_FOLDER;
 
 use super::App;
 use super::verdict_summary::Conclusion;
-use crate::checkers::{Level, Pattern};
+use crate::checkers::lattice::Promise;
+use crate::checkers::{Level, LevelSet, Pattern};
 use crate::formats::Found;
 use crate::jobs;
 use std::cmp::Ordering;
@@ -177,6 +178,7 @@ pub struct Batch {
     /// The work has ended.
     pub done: bool,
     n_known: usize,
+    levels: LevelSet,
 }
 
 impl Batch {
@@ -204,6 +206,7 @@ impl Batch {
             compared: Vec::new(),
             done: false,
             n_known,
+            levels: Level::ALL.into_iter().collect(),
         };
         batch.arrange();
         batch
@@ -212,6 +215,11 @@ impl Batch {
     /// Number of histories with a result.
     pub fn n_known(&self) -> usize {
         self.n_known
+    }
+
+    /// The levels that have a place in the table: the usual ones and all that some history was checked at.
+    pub fn levels(&self) -> LevelSet {
+        self.levels
     }
 
     /// Sorts and filters again. O(rows · log rows).
@@ -231,6 +239,9 @@ impl Batch {
             return;
         }
         self.n_known += usize::from(matches!(row.outcome, Outcome::Waiting));
+        if let Outcome::Checked(checked) = &outcome {
+            checked.conclusions.iter().for_each(|(level, _)| self.levels.insert(*level));
+        }
         row.set(outcome);
         let chosen = self.order.get(self.chosen).copied();
         self.order.retain(|at| *at != place);
@@ -316,7 +327,10 @@ impl App {
             _ => row.path.clone(),
         });
         let (paths, pool): (Vec<PathBuf>, _) = (paths.collect(), self.pool.clone());
-        self.start(&CHECK_FOLDER, move |control, outbox| pool.install(|| check_all(&paths, control, outbox)));
+        let promised = self.state.lattice.promise().map(Promise::levels).unwrap_or_default();
+        self.start(&CHECK_FOLDER, move |control, outbox| {
+            pool.install(|| check_all(&paths, &promised, control, outbox))
+        });
         jobs::replace(&mut self.state.batch, Some(batch));
         self.state.show_batch = true;
         self.state.show_collect = false;
@@ -340,7 +354,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("h.txt");
         std::fs::write(&path, text).expect("the folder is writable");
-        check_one(&path, &Control::new())
+        check_one(&path, &[Level::PlainSnapshotIsolation], &Control::new())
     }
 
     fn row(name: &str, outcome: Outcome) -> Row {
@@ -386,6 +400,10 @@ mod tests {
         }
         assert_eq!((batch.order.clone(), batch.n_known()), (vec![1, 2, 3, 0], 4));
         assert_eq!(batch.order[batch.chosen], 3, "the chosen one stays chosen");
+        let promised = Level::PlainSnapshotIsolation;
+        assert!(batch.levels().contains(promised) && !batch.levels().contains(Level::ReadYourWrites));
+        let conclusion = batch.rows[3].checked().and_then(|checked| checked.conclusion(promised));
+        assert_eq!(conclusion, Some(Conclusion::Broken));
     }
 
     #[test]

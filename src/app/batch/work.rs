@@ -29,14 +29,14 @@ pub(in crate::app) static CHECK_FOLDER: Task<(usize, Outcome)> = Task {
     })
 };
 
-/// Checks the given histories, one after the other.
-pub(super) fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<(usize, Outcome)>) {
+/// Checks the given histories, one after the other, at the levels that apply and at those that were promised.
+pub(super) fn check_all(paths: &[PathBuf], promised: &[Level], control: &Control, outbox: &Outbox<(usize, Outcome)>) {
     control.phase("checking histories", paths.len() as u64);
     for (place, path) in paths.iter().enumerate() {
         if control.check().is_err() {
             return;
         }
-        let outcome = check_one(path, control);
+        let outcome = check_one(path, promised, control);
         if control.is_stopped() {
             return;
         }
@@ -45,7 +45,7 @@ pub(super) fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<(u
     }
 }
 
-pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
+pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> Outcome {
     if !path.exists() {
         return Outcome::Failed("it is gone".to_owned());
     }
@@ -60,7 +60,11 @@ pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
             return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
         }
     };
-    let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
+    let mut levels = Level::of(&history);
+    levels.extend(promised);
+    levels.sort_unstable();
+    levels.dedup();
+    let options = Options { levels, max_instances: INSTANCES, ..Options::default() };
     let Findings { levels, patterns, violations, .. } = audit::check(&history, &options, &own, &|_| ());
     let candidates = violations.iter().filter(|violation| !violation.implied);
     let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));

@@ -135,7 +135,12 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
         }
         Outcome::Checked(checked) => {
             text(1, &grouped(checked.transactions as u64), palette.weak);
-            levels_ui(ui, Rect::from_min_size(pos2(lefts[2], area.top()), vec2(widths[2], area.height())), checked);
+            levels_ui(
+                ui,
+                Rect::from_min_size(pos2(lefts[2], area.top()), vec2(widths[2], area.height())),
+                batch,
+                checked,
+            );
             text(3, &grouped(checked.anomalies()), palette.text);
             let smallest = checked.smallest.as_ref().map(|signature| signature.text()).unwrap_or_default();
             text(4, &smallest, palette.text);
@@ -166,10 +171,11 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
 }
 
 /// The codes of the levels, each in the colour of its verdict, with a tick or a cross.
-fn levels_ui(ui: &Ui, area: Rect, checked: &Checked) {
+fn levels_ui(ui: &Ui, area: Rect, batch: &Batch, checked: &Checked) {
     let palette = Palette::of(ui);
-    let step = (area.width() - 8.0) / Level::ALL.len() as f32;
-    for (place, level) in Level::ALL.into_iter().enumerate() {
+    let levels: Vec<Level> = batch.levels().iter().collect();
+    let step = (area.width() - 8.0) / levels.len() as f32;
+    for (place, level) in levels.into_iter().enumerate() {
         let Some(conclusion) = checked.conclusion(level) else { continue };
         let colour = palette.conclusion(conclusion);
         let centre = pos2(area.left() + step * (place as f32 + 0.4), area.center().y);
@@ -213,7 +219,7 @@ fn compare_ui(ui: &mut Ui, batch: &Batch, a: usize, b: usize) {
             };
             line(ui, "transactions", grouped(left.transactions as u64), grouped(right.transactions as u64));
             let word = |c: &Checked, level| c.conclusion(level).map_or("not asked for", Conclusion::word).to_owned();
-            for level in Level::ALL {
+            for level in batch.levels().iter() {
                 if left.conclusion(level).or(right.conclusion(level)).is_some() {
                     line(ui, level.code(), word(left, level), word(right, level));
                 }

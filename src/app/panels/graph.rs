@@ -8,7 +8,8 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus, Page};
-use crate::export::Part;
+use crate::diagram::Arrow;
+use crate::export::{self, Part};
 use crate::history::TransactionId;
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
@@ -64,7 +65,9 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     }
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
     let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
-    super::legend::legend_ui(ui, area, state, &present, requests);
+    let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
+    let note = picture.sketch.diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
+    super::legend::legend_ui(ui, area, state, &present, note, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if let Some(note) = &picture.note {

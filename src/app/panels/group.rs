@@ -90,7 +90,7 @@ fn picture_ui(
     let menu = answer.menu;
     forward(ui, document, picture, answer, requests);
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
-    super::legend::legend_ui(ui, area, state, &picture.relations, requests);
+    super::legend::legend_ui(ui, area, state, &picture.relations, None, requests);
 }
 
 /// What has attention, and the edges of its anomaly; else those of the selected anomaly.

@@ -9,7 +9,16 @@ use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo
 use std::collections::BTreeSet;
 
 /// The meaning of each line; a click shows or hides the edges.
-pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeSet<Relation>, requests: &mut Requests) {
+///
+/// A note comes after the lines, or above them where there is no room.
+pub(super) fn legend_ui(
+    ui: &mut Ui,
+    area: Rect,
+    state: &State,
+    present: &BTreeSet<Relation>,
+    note: Option<&str>,
+    requests: &mut Requests,
+) {
     let palette = Palette::of(ui);
     let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
     let mut left = area.left() + 10.0;
@@ -37,4 +46,12 @@ pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeS
             requests.push(Request::ToggleRelation(relation));
         }
     }
+    let Some(note) = note else { return };
+    let galley = ui.painter().layout_no_wrap(note.to_owned(), FontId::proportional(style::SMALL), palette.weak);
+    let beside = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
+    let above = pos2(area.left() + 12.0, area.bottom() - 38.0 - galley.size().y);
+    let at = if beside.x + galley.size().x <= area.right() { beside } else { above };
+    let response = ui.interact(Rect::from_min_size(at, galley.size()), ui.id().with("legend note"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
+    ui.painter().galley(at, galley, palette.weak);
 }

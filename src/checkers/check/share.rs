@@ -4,11 +4,20 @@ use super::super::share::{ShardAssignment, Share, Shared, assign_shards, decide_
 use super::*;
 use crate::relations::Component;
 
-/// Whether the levels asked for can be decided component by component, as far as that is known without an index. The
-/// same for every shard.
+/// Whether some of these levels are decided component by component, as far as that is known without an index. The same for
+/// every shard.
 pub(super) fn may_be_spread(levels: &[Level]) -> bool {
-    let wants_real_time = levels.iter().any(|level| level.counts_real_time());
-    levels.iter().any(|level| level.row().spreads) && !wants_real_time
+    levels.iter().any(|level| level.row().spreads)
+}
+
+/// Whether each of these levels can be decided in shares: component by component, or by the first shard in addition to its
+/// own components because it costs little. Where others are asked for, too, the first shard does all the work.
+pub(super) fn fit(levels: &[Level]) -> bool {
+    let is_divided = |level: &Level| level.row().spreads;
+    let is_cheap = |level: &Level| {
+        (level.is_weak() || level.is_of_reads()) && level.plain_of().is_none() && !level.counts_real_time()
+    };
+    levels.iter().all(|level| is_divided(level) || is_cheap(level))
 }
 
 impl Run<'_> {

@@ -5,7 +5,7 @@ use super::reach::Ordered;
 use super::versions::{Missed, Step, Versions, Wrong, certain};
 use crate::checkers::Respected;
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, Node};
+use crate::relations::{Index, NONE, Node};
 use std::collections::VecDeque;
 
 /// How many transactions are met in all searches for paths together before what was found is put to use, in proportion to
@@ -42,6 +42,15 @@ pub(super) fn wrong_reads(
         return directly_missed(index, &versions, (respected == Respected::Direct, in_time), position, control);
     }
     let mut missed = versions.missed(index, respected, position);
+    if respected == Respected::Serial {
+        let of_updates = missed.iter().filter(|missed| !index.writes_of(missed.reader).is_empty());
+        let wrong = |m: &Missed| Wrong { reader: m.reader, older: m.older, newer: m.newer, path: Vec::new() };
+        let wrong: Vec<Wrong> = of_updates.map(wrong).collect();
+        // What else is wrong is told by anti-dependencies of transactions that miss nothing.
+        if !wrong.is_empty() {
+            return Ok(wrong);
+        }
+    }
     // The version that an update writes is newer than those before it: these precede it by definition.
     if respected != Respected::OfUpdates {
         missed = Ordered { index, versions: &versions, order, position, respected, control }.depended_on(missed)?;
@@ -67,6 +76,9 @@ pub(super) fn wrong_reads(
         wrong.extend(of_reader.iter().map(|&Missed { reader, newer, older, .. }| {
             debug_assert_eq!(search.met[newer as usize], search.mark);
             let mut path = search.path(newer, reader);
+            if respected == Respected::Serial {
+                path = path.into_iter().flat_map(|step| rests_on(index, &versions, step, &is_known)).collect();
+            }
             if respected == Respected::OfUpdates && !path.iter().all(|&step| is_known(step)) {
                 path = vec![(newer, reader)];
             }
@@ -74,6 +86,25 @@ pub(super) fn wrong_reads(
         }));
     }
     Ok(wrong)
+}
+
+/// The edges of D that a step rests on, known ones if there are any: itself, or those to the reader and the writer of the newer
+/// version of an anti-dependency. Each transaction of the step is at an end of one of them.
+fn rests_on(index: &Index, versions: &Versions, (u, v): Step, is_known: &impl Fn(Step) -> bool) -> Vec<Step> {
+    if is_known((u, v)) {
+        return vec![(u, v)];
+    }
+    let missed = || versions.missed_by_updates(index, v).filter(|(reader, _)| *reader == u).map(|(_, older)| older);
+    let by_reader = |older: u32| match older {
+        NONE => vec![(u, u), (v, v)],
+        older => vec![(older, u), (older, v)],
+    };
+    let certain = missed().find(|&older| older == NONE || is_known((older, v)));
+    match certain {
+        Some(older) => by_reader(older),
+        None if versions.overwritten(index, v).any(|writer| writer == u) => vec![(u, v)],
+        None => missed().next().map_or_else(Vec::new, by_reader),
+    }
 }
 
 impl Backwards {
@@ -109,6 +140,12 @@ impl Backwards {
             }
             self.enqueue(certain(index, v).filter(|&u| inside(u)), v, &|_| true);
             self.enqueue(versions.overwritten(index, v).filter(|&u| inside(u)), v, is_known);
+            if respected == Respected::Serial {
+                for (u, older) in versions.missed_by_updates(index, v).filter(|(u, _)| inside(*u)) {
+                    let is_known = |step: Step| older == NONE || is_known((older, v)) || is_known(step);
+                    self.enqueue([u].into_iter(), v, &is_known);
+                }
+            }
         }
     }
 

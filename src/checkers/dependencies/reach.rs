@@ -144,7 +144,10 @@ impl<P: Fn(Node) -> u32> Ordered<'_, P> {
         for (step, &v) in self.order[places.clone()].iter().enumerate() {
             self.control.tick(step)?;
             let mut own = [T::default(); N];
-            for u in certain(self.index, v).chain(self.versions.overwritten(self.index, v)) {
+            let is_serial = self.respected == Respected::Serial;
+            let missed_by = is_serial.then(|| self.versions.missed_by_updates(self.index, v).map(|(u, _)| u));
+            let before = certain(self.index, v).chain(self.versions.overwritten(self.index, v));
+            for u in before.chain(missed_by.into_iter().flatten()) {
                 if let Some(place) = ((self.position)(u) as usize).checked_sub(places.start) {
                     own.iter_mut().zip(&rows[place]).for_each(|(mine, theirs)| *mine = join(*mine, *theirs));
                 }

@@ -6,7 +6,7 @@ use super::versions::{Step, Wrong};
 use crate::checkers::Respected;
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::{Index, NONE, Node};
-use crate::sat::{Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem};
+use crate::sat::{self, Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -80,8 +80,11 @@ impl<'a> Search<'a> {
             if found.is_empty() {
                 return Ok(DependencyDecision::Satisfied(self.order.order().to_vec()));
             }
-            let (certain, guessed): (Vec<Wrong>, Vec<Wrong>) =
-                found.into_iter().partition(|wrong| wrong.path.iter().all(|&step| self.is_known(step)));
+            let is_certain = |wrong: &Wrong| match wrong.path.is_empty() {
+                true => wrong.versions().is_none_or(|step| self.is_known(step)),
+                false => wrong.path.iter().all(|&step| self.is_known(step)),
+            };
+            let (certain, guessed): (Vec<Wrong>, Vec<Wrong>) = found.into_iter().partition(is_certain);
             if certain.is_empty() {
                 guessed.into_iter().for_each(|wrong| self.add_clause(wrong));
                 if let Some(cycles) = self.solve(control)? {
@@ -97,9 +100,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether an edge of D holds whatever the order of the other versions.
+    /// Whether an edge of D holds whatever the order of the other versions. One from a transaction to itself only names it.
     fn is_known(&self, (from, to): Step) -> bool {
-        self.is_of_session((from, to))
+        from == to
+            || self.is_of_session((from, to))
             || self.is_forced((from, to))
             || self.in_time && self.index.ended_before(from, to)
     }
@@ -112,19 +116,22 @@ impl<'a> Search<'a> {
         self.sources.contains(&step) || self.listed.contains_key(&step) || self.fact_of.contains_key(&step)
     }
 
-    /// The version that was missed is older than the one that was read; a contradiction if it cannot be.
+    /// The version that was missed is older than the one that was read, or its writer comes after a reader that must not miss it;
+    /// a contradiction if that cannot be.
     fn add_fact(&mut self, wrong: Wrong) -> Option<DependencyDecision> {
-        let Wrong { reader, older, newer, path } = wrong;
+        let Wrong { reader, older, newer, .. } = wrong;
         let nodes: Vec<Node> = [reader, newer].into_iter().chain((older != NONE).then_some(older)).collect();
-        if older == NONE {
+        let must_not_miss = wrong.path.is_empty();
+        let path = if must_not_miss { wrong.versions().into_iter().collect() } else { wrong.path };
+        if older == NONE && !must_not_miss {
             return Some(self.violated(nodes, path));
         }
-        let step = (newer, older);
+        let step = if must_not_miss { (reader, newer) } else { (newer, older) };
         if self.is_known(step) {
             return None;
         }
         let fact = self.facts.len() as u32;
-        match self.order.insert(newer, older, (FIRST_FACT + fact, None)) {
+        match self.order.insert(step.0, step.1, (FIRST_FACT + fact, None)) {
             Ok(()) => {
                 self.facts.push(Fact { nodes, path });
                 self.fact_of.insert(step, fact);
@@ -144,7 +151,11 @@ impl<'a> Search<'a> {
         let choices = &mut self.problem.choices;
         let choice = *self.variables.entry(pair).or_insert_with(|| {
             let prefer_first = self.order.position(pair.0) < self.order.position(pair.1);
-            choices.push(Choice { first: vec![pair], second: vec![(pair.1, pair.0)], prefer_first });
+            let [first, second] = [pair, (pair.1, pair.0)].map(|step| match self.respected {
+                Respected::Serial => with_readers(self.index, step),
+                _ => vec![step],
+            });
+            choices.push(Choice { first, second, prefer_first });
             choices.len() as u32 - 1
         });
         Side { choice, first: from < to }
@@ -152,10 +163,12 @@ impl<'a> Search<'a> {
 
     /// Not all guesses that a wrong read rests on hold.
     fn add_clause(&mut self, wrong: Wrong) {
-        let guesses = wrong.path.iter().copied().chain((wrong.older != NONE).then_some((wrong.older, wrong.newer)));
-        let guesses: Vec<Step> = guesses.filter(|&step| !self.is_known(step)).collect();
+        let guesses: Vec<Step> = wrong.steps().filter(|&step| !self.is_known(step)).collect();
         let clause = guesses.into_iter().map(|(from, to)| self.side((to, from))).collect();
-        self.problem.clauses.push(clause);
+        // Each side of a choice says which readers come before the newer version.
+        if !wrong.path.is_empty() {
+            self.problem.clauses.push(clause);
+        }
         self.wrong.push(wrong);
     }
 
@@ -172,11 +185,13 @@ impl<'a> Search<'a> {
 
     fn refuted(&self, cycles: &[CycleEdge]) -> DependencyDecision {
         let mut path: Vec<Step> = cycles.iter().map(|edge| (edge.from, edge.to)).collect();
+        // A reader comes before the newer version because of the older one.
+        let sides = cycles.iter().flat_map(CycleEdge::labels).filter(|label| *label < FIRST_FACT).map(sat::side_of);
+        path.extend(sides.filter_map(|side| self.problem.choices[side.choice as usize].side(side.first).first()));
         let mut nodes = Vec::new();
         for wrong in &self.wrong {
             nodes.extend([wrong.reader, wrong.newer]);
-            path.extend((wrong.older != NONE).then_some((wrong.older, wrong.newer)));
-            path.extend_from_slice(&wrong.path);
+            path.extend(wrong.steps());
         }
         self.violated(nodes, path)
     }
@@ -204,4 +219,13 @@ impl<'a> Search<'a> {
         }
         DependencyDecision::Violated { core: core.into_iter().collect() }
     }
+}
+
+/// The order of two writers, and what follows of transactions that write and read the older of two versions.
+fn with_readers(index: &Index, (older, newer): Step) -> Vec<Step> {
+    let mut steps = vec![(older, newer)];
+    let common = index.writes_of(older).filter(|&write| index.slot_of(newer, index.write_key[write]).is_some());
+    let readers = common.flat_map(|write| index.readers_of(index.write_slot[write])).map(|&read| index.reader(read));
+    steps.extend(readers.filter(|&t| t != newer && !index.writes_of(t).is_empty()).map(|t| (t, newer)));
+    steps
 }

@@ -38,8 +38,21 @@ pub(super) struct Wrong {
     pub(super) older: u32,
     /// The writer of the next version.
     pub(super) newer: Node,
-    /// A path of D from that writer to the reader, with few guesses.
+    /// A path of D from that writer to the reader, with few guesses; of an anti-dependency on it the edges that it rests on. Empty
+    /// for a reader that must not miss the version whatever it depends on.
     pub(super) path: Vec<Step>,
+}
+
+impl Wrong {
+    /// The order of the versions that was read and that was missed; none where the former is the initial one.
+    pub(super) fn versions(&self) -> Option<Step> {
+        (self.older != NONE).then_some((self.older, self.newer))
+    }
+
+    /// All that it rests on.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step> + '_ {
+        self.path.iter().copied().chain(self.versions())
+    }
 }
 
 impl Versions {
@@ -105,6 +118,24 @@ impl Versions {
         let sources = index.read_writer[index.reads_of(reader).start..=read].iter().copied();
         let before = (index.position(reader) > 0).then(|| reader - 1);
         before.into_iter().chain(sources).chain(writes).filter(move |&u| u != NONE && u != reader)
+    }
+
+    /// The transactions that write, and read a version that a transaction overwrites, each with the writer of that version;
+    /// [`NONE`] for ⊥.
+    pub(super) fn missed_by_updates<'a>(&'a self, index: &'a Index, v: Node) -> impl Iterator<Item = (Node, u32)> + 'a {
+        let of_write = move |write: usize| {
+            let older = self.before[index.write_slot[write] as usize];
+            let reads = match older {
+                NONE => index.readers_of_initial(index.write_key[write]),
+                older => match index.slot_of(older, index.write_key[write]) {
+                    Some(slot) => index.readers_of(slot),
+                    None => &[],
+                },
+            };
+            reads.iter().map(move |&read| (index.reader(read), older))
+        };
+        let is_update = move |&(u, _): &(Node, u32)| u != v && !index.writes_of(u).is_empty();
+        index.writes_of(v).flat_map(of_write).filter(is_update)
     }
 
     /// The writers of the versions that a transaction overwrites.

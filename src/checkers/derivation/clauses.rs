@@ -4,6 +4,7 @@
 use super::facts::{Because, Case, Fact, FactId, Facts};
 use super::saturate::{Effort, End, overwritten, saturate};
 use super::split::open_pairs;
+use crate::checkers::Respected;
 use crate::checkers::strong::Vertex;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
@@ -57,7 +58,7 @@ pub(super) fn refute(
     most_conflicts: usize,
     control: &Control,
 ) -> Result<Ruled, Interrupt> {
-    if facts.respected.is_some() {
+    if !matches!(facts.respected, None | Some(Respected::Serial)) {
         return Ok(Ruled::NotOut);
     }
     let pairs = open_pairs(facts, &case);
@@ -118,7 +119,8 @@ fn assumption(
     let mut forces = vec![Forced { from: events.commit(first), to: events.after_writer(second), read: None }];
     let common = index.writes_of(first).map(|write| index.write_key[write]);
     for key in common.filter(|&key| index.slot_of(second, key).is_some()) {
-        for &(read, t3) in readers.get(&(first, key)).into_iter().flatten().filter(|(_, t3)| *t3 != second) {
+        let of_first = readers.get(&(first, key)).into_iter().flatten();
+        for &(read, t3) in of_first.filter(|(_, t3)| *t3 != second && !facts.leads_nowhere(*t3)) {
             let (from, to) = (events.start(t3), events.commit(second));
             if !case.closure.reaches(from, to) {
                 forces.push(Forced { from, to, read: Some(read) });
@@ -138,8 +140,9 @@ fn fixed_edges(facts: &Facts<'_>, case: &Case) -> Vec<(Vertex, Vertex)> {
     let events = facts.events;
     let transactions = (0..facts.index.n_nodes() as Node).filter(|_| events.split());
     let inside = transactions.map(|t| (events.start(t), events.commit(t)));
-    let mut edges: Vec<(Vertex, Vertex)> =
-        inside.chain(case.visible.iter().map(|&id| facts.span(&facts.all[id as usize]))).collect();
+    let leads = |fact: &&Fact| !matches!(fact.because, Because::Overwrites(..)) || !facts.leads_nowhere(fact.from);
+    let visible = case.visible.iter().map(|&id| &facts.all[id as usize]).filter(leads);
+    let mut edges: Vec<(Vertex, Vertex)> = inside.chain(visible.map(|fact| facts.span(fact))).collect();
     edges.sort_unstable();
     edges.dedup();
     edges

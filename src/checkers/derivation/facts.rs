@@ -77,7 +77,7 @@ pub(super) struct Facts<'a> {
     listed: Vec<Listed>,
     /// Whether a transaction is a row of nodes, one for each read.
     pub(super) has_rows: bool,
-    /// Where anti-dependencies lead nowhere: the dependencies that reads must respect.
+    /// Where some anti-dependencies lead nowhere: the dependencies that reads must respect.
     pub(super) respected: Option<Respected>,
     /// How real time counts, where it does.
     pub(super) clock: Option<Clock>,
@@ -182,6 +182,14 @@ impl<'a> Facts<'a> {
         !matches!(self.respected, Some(Respected::Seen(_) | Respected::Nothing))
     }
 
+    /// Whether anti-dependencies of a reader close cycles only, and are on no path to another transaction.
+    pub(super) fn leads_nowhere(&self, reader: Node) -> bool {
+        match self.respected {
+            Some(Respected::Serial) => self.index.writes_of(reader).is_empty(),
+            respected => respected.is_some(),
+        }
+    }
+
     /// Whether a single step of real time counts for more than a path of them.
     fn counts_direct_steps(&self) -> bool {
         matches!(self.respected, Some(Respected::Direct | Respected::Seen(Axiom::ReadAtomic)))
@@ -205,7 +213,9 @@ impl<'a> Facts<'a> {
         let (from, to) = self.span(&fact);
         case.visible.push(id);
         match fact.because {
-            Because::Overwrites(read, _) if self.respected.is_some() => drop(case.missed.insert((read, fact.to), id)),
+            Because::Overwrites(read, _) if self.leads_nowhere(fact.from) => {
+                case.missed.insert((read, fact.to), id);
+            }
             _ => {
                 case.out[from as usize].push((to, id));
                 if let Some(into) = case.into.get_mut(to as usize) {
@@ -322,16 +332,18 @@ impl<'a> Facts<'a> {
             Because::Listed(place) => return index.listed_edge(&self.listed[*place]),
             Because::Visible(read, path) => {
                 let t3 = self.reader_of(*read);
+                // What is seen by an axiom of visibility forces the order of commits, from which that of versions follows.
+                let (relation, axiom) = match self.respected {
+                    Some(Respected::Seen(axiom)) => (Relation::CommitOrder, axiom),
+                    _ => (Relation::WriteWrite, Axiom::CommitOrder),
+                };
                 let reason = Reason::Visible {
-                    axiom: match self.respected {
-                        Some(Respected::Seen(axiom)) => axiom,
-                        _ => Axiom::CommitOrder,
-                    },
+                    axiom,
                     reader: index.transaction[t3 as usize],
                     read: index.read_operation[*read],
                     seen: places(path),
                 };
-                (Relation::WriteWrite, reason)
+                (relation, reason)
             }
             Because::Overwrites(read, path) => {
                 let edge = index.read_edge(history, fact.from, *read);

@@ -6,9 +6,10 @@
 //! both assumptions must be contradicted. If that takes too many cases, all open orders are left to a solver, and what
 //! it learns is written down step by step: less readable, but just as easy to check.
 //!
-//! At the levels of dependencies (PSI, MV, UA, CS) and the weak ones an anti-dependency leads nowhere: it closes a cycle with
+//! At the levels of dependencies (PSI, MV, UA, CS, PL3U) and the weak ones an anti-dependency leads nowhere: it closes a cycle with
 //! what leads from its end to its start, as far as the level respects that (`sight`), and no cycle has two. There the reads
-//! and cases must suffice, since the solver knows acyclic graphs only. At monotonic snapshot reads each read is a node.
+//! and cases must suffice, since the solver knows acyclic graphs only. At PL3U this is so of transactions that only read; the
+//! solver is asked whether the others alone contradict each other. At monotonic snapshot reads each read is a node.
 //!
 //! Meant for counterexamples: up to a few hundred transactions, a few thousand with a log. It does not decide levels:
 //! it may fail to find a proof of a violation, and it never finds one for a satisfied level.
@@ -56,7 +57,7 @@ impl Default for Limits {
     }
 }
 
-/// Proves that the history violates PSI, MV, UA, CS, MSR, PC, SI, SER or a level in real time (any other is treated as SER):
+/// Proves that the history violates PL3U, PSI, MV, UA, CS, MSR, PC, SI, SER or a level in real time (any other is treated as SER):
 /// the edges of the argument, premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
 /// or no proof was found within the limits.
 ///

@@ -177,7 +177,7 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
         let fact = &facts.all[id as usize];
         let (from, to) = facts.span(fact);
         let missed = match fact.because {
-            Because::Overwrites(read, _) if facts.respected.is_some() => Some(facts.read(read)),
+            Because::Overwrites(read, _) if facts.leads_nowhere(fact.from) => Some(facts.read(read)),
             _ => None,
         };
         let closes = match &missed {

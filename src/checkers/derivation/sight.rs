@@ -9,7 +9,7 @@ use crate::relations::{Axiom, Node};
 pub(super) fn sees(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> bool {
     let depends = || case.closure.reaches(facts.events.commit(t2), facts.events.start(read.t3));
     match facts.respected {
-        None | Some(Respected::All) => depends(),
+        None | Some(Respected::All | Respected::Serial) => depends(),
         Some(Respected::OfUpdates) => facts.orders(case, (t2, read.t3), read.key).is_some(),
         Some(Respected::Direct) => direct(facts, case, t2, read.t3).is_some(),
         Some(Respected::Nothing) => false,
@@ -22,7 +22,9 @@ pub(super) fn sees(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> b
 /// The shortest path by which it may not, if it may not.
 pub(super) fn sight(facts: &Facts<'_>, case: &Case, t2: Node, read: &ReadOf) -> Option<Vec<FactId>> {
     match facts.respected {
-        None | Some(Respected::All) => facts.path(case, facts.events.commit(t2), facts.events.start(read.t3)),
+        None | Some(Respected::All | Respected::Serial) => {
+            facts.path(case, facts.events.commit(t2), facts.events.start(read.t3))
+        }
         Some(Respected::Nothing) => None,
         Some(Respected::Seen(Axiom::Causal)) => facts.path_by(case, t2, read.t3, |fact| fact.because.is_observed()),
         Some(Respected::Seen(_)) => seen_directly(facts, case, t2, read).map(|id| vec![id]),

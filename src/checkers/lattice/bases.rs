@@ -66,7 +66,7 @@ pub(super) const BASES: [Base; 21] = [
         on: &[(Plain, &["snapshot-isolation", "PL-SI"]), (Session, &["strong-session-snapshot-isolation"]), (RealTime, &["strong-snapshot-isolation"]), (KeyRealTime, &[]), (CommitRealTime, &[])] },
     Base { code: "PL3U", name: "update-serializability", also: &["pl-3u"], known_as: "Adya's PL-3U: no G-update",
         promise: "the transactions that write ran as if one after the other, and each that only reads fits into such an order by itself",
-        broken_by: "WriteSkew", implies: &["PSI"], on: &[(Plain, &["update-serializable", "PL-3U"])] },
+        broken_by: "WriteSkew, UpdateCycle", implies: &["PSI"], on: &[(Plain, &["update-serializable", "PL-3U"])] },
     Base { code: "SER", name: "serializability", also: &["serializable"], known_as: "Adya's PL-3; one-copy and view serializability; PL-2.99 where nothing is read by predicate",
         promise: "the transactions ran as if one after the other",
         broken_by: "WriteSkew, SERCycle; in real time RealTimeCycle", implies: &["SI", "PL3U"],

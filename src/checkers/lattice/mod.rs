@@ -15,7 +15,7 @@ mod promises;
 mod strongest;
 
 pub use names::{Named, named};
-pub use promises::{Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest_satisfied};
+pub use promises::{Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest, strongest_satisfied};
 pub use strongest::{StrongestOrder, holds};
 
 use super::Level;

@@ -80,16 +80,27 @@ impl Promise {
 
     /// Whether verdicts show that it is kept, or broken; `None` if they show neither.
     pub fn is_kept<'r>(&self, verdicts: impl IntoIterator<Item = &'r LevelResult>) -> Option<bool> {
+        self.is_kept_by(verdicts.into_iter().filter_map(decided))
+    }
+
+    /// The same, given whether levels hold.
+    pub fn is_kept_by(&self, verdicts: impl IntoIterator<Item = (Level, bool)>) -> Option<bool> {
         let promised = self.level().and_then(level)?;
-        let is_shown = |result: &LevelResult| {
-            let decided = level(result.level.code())?;
-            match result.verdict {
-                Verdict::Violated if promised.implies(decided) => Some(false),
-                Verdict::Satisfied(_) if decided.implies(promised) => Some(true),
-                _ => None,
-            }
+        let is_shown = |(known, holds): (Level, bool)| {
+            let decided = level(known.code())?;
+            let settles = if holds { decided.implies(promised) } else { promised.implies(decided) };
+            settles.then_some(holds)
         };
         verdicts.into_iter().find_map(is_shown)
+    }
+}
+
+/// Whether a level holds, if that is decided.
+fn decided(result: &LevelResult) -> Option<(Level, bool)> {
+    match result.verdict {
+        Verdict::Satisfied(_) => Some((result.level, true)),
+        Verdict::Violated => Some((result.level, false)),
+        Verdict::Undecided(_) => None,
     }
 }
 
@@ -119,10 +130,16 @@ pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
 }
 
 /// The satisfied levels that no other satisfied one implies.
-pub fn strongest_satisfied<'a>(verdicts: impl IntoIterator<Item = &'a LevelResult> + Clone) -> Vec<Level> {
-    let satisfied = || verdicts.clone().into_iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
-    let is_strongest = |level: &Level| !satisfied().any(|other| other.level != *level && other.level.implies(*level));
-    satisfied().map(|result| result.level).filter(is_strongest).collect()
+pub fn strongest_satisfied<'a>(verdicts: impl IntoIterator<Item = &'a LevelResult>) -> Vec<Level> {
+    let satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
+    strongest(verdicts.into_iter().filter(satisfied).map(|result| result.level))
+}
+
+/// The levels that no other of them implies.
+pub fn strongest(levels: impl IntoIterator<Item = Level>) -> Vec<Level> {
+    let levels: Vec<Level> = levels.into_iter().collect();
+    let is_strongest = |level: &Level| !levels.iter().any(|other| other != level && other.implies(*level));
+    levels.iter().copied().filter(is_strongest).collect()
 }
 
 const fn promise(product: &'static str, setting: &'static str, level: &'static str, note: &'static str) -> Promise {

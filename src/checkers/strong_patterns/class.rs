@@ -13,9 +13,13 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         _ => is_write_skew(edges, cycle),
     };
     let mut named = [Pattern::LongFork, Pattern::LostUpdate, Pattern::WriteSkew].into_iter();
-    let is_of_updates = weakest.is_of_dependencies() && weakest.implies(Level::CursorStability);
+    let is_of_updates = weakest.is_of_dependencies() && weakest.implies_without_sessions(Level::CursorStability);
     let loses_updates = is_of_updates && !weakest.counts_real_time();
-    let is_of = |named: Pattern| named.row().level == weakest || loses_updates && named == Pattern::LostUpdate;
+    let is_of = |named: Pattern| {
+        named.row().level == weakest
+            || loses_updates && named == Pattern::LostUpdate
+            || weakest.is_serial_for_updates() && named == Pattern::WriteSkew
+    };
     let pattern = named.find(|&named| is_of(named) && is_named(named)).unwrap_or(general);
     let name = phenomenon(edges, cycle);
     let mut also = vec![name.to_owned()];
@@ -43,6 +47,7 @@ fn general(weakest: Level) -> Pattern {
         Some(Respected::SoFar) => Pattern::MVCycle,
         Some(Respected::Direct) => Pattern::UACycle,
         Some(Respected::All) => Pattern::PSICycle,
+        Some(Respected::Serial) => Pattern::UpdateCycle,
         Some(Respected::Seen(_) | Respected::Nothing) | None => Pattern::SICycle,
     }
 }

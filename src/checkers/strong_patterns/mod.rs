@@ -17,7 +17,7 @@
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
 //!   level the first few hundred cycles are examined.
-//! - CSCycle, MVCycle, MSRCycle, UACycle and PSICycle, if their levels are asked for: one proof for each of a few sets of transactions
+//! - CSCycle, MVCycle, MSRCycle, UACycle, PSICycle and UpdateCycle, if their levels are asked for: one proof for each of a few sets of transactions
 //!   that violate the level by themselves, unless another pattern shows that it is violated.
 //! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
@@ -61,7 +61,7 @@ pub fn instances(
     control: &Control,
 ) -> Instances {
     let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
     // The caller can tell from its control whether it is complete.
     let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
@@ -107,7 +107,7 @@ pub(super) fn first(
     levels: LevelSet,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let mut listing = Listing::default();
+    let mut listing = Listing { sought: levels, ..Listing::default() };
     named(history, index, levels, &mut listing, control)?;
     for level in by_parts(levels) {
         if !listing.shows(level) {
@@ -166,13 +166,14 @@ fn by_parts(levels: LevelSet) -> impl Iterator<Item = Level> {
     levels.iter().filter(move |level| is_one(level) && (level.plain_of().is_none() || level.is_form_of_itself()))
 }
 
-/// If any of these or a strong level is included: whether one is at which no update is lost, and whether a serial
-/// one is.
+/// If any of these or a strong level is included: whether one is at which no update is lost, and whether one at which those
+/// that write are serial.
 fn above_weak(levels: LevelSet) -> Option<(bool, bool)> {
     let mut any = by_parts(levels).chain(strong(levels)).peekable();
     any.peek()?;
-    let keeps_updates = any.any(|level| level.implies(Level::CursorStability));
-    Some((keeps_updates, strong(levels).any(Level::is_serial)))
+    let keeps_updates = any.any(|level| level.implies_without_sessions(Level::CursorStability));
+    let is_serial = strong(levels).any(Level::is_serial) || by_parts(levels).any(Level::is_serial_for_updates);
+    Some((keeps_updates, is_serial))
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
@@ -222,6 +223,10 @@ struct Listing<'f> {
     /// Tells the long forks, once all are counted.
     pairs: Option<&'f pairs::Pairs<'f>>,
     n_groups: u32,
+    /// The violated levels, each of which some violation has to show.
+    sought: LevelSet,
+    /// Those of `seen` that were listed again for a level that nothing else showed by then.
+    again: BTreeSet<(Pattern, Vec<TransactionId>)>,
 }
 
 impl Listing<'_> {
@@ -272,14 +277,24 @@ impl Listing<'_> {
         let is_told = identity.0 == Pattern::SICycle
             && !violation.levels.contains(Level::PrefixConsistency)
             && by_parts.iter().any(|pattern| self.seen.contains(&(*pattern, identity.1.clone())));
-        if is_told {
+        let updates = (Pattern::UpdateCycle, identity.1.clone());
+        let is_again = identity.0 == Pattern::SERCycle && self.seen.contains(&updates);
+        if is_told || is_again && violation.levels.iter().all(|level| self.shows(level)) {
             return;
         }
         // Levels that do not imply each other may be violated by one argument.
         let is_same = |known: &&mut Violation| known.edges == violation.edges && known.proof == violation.proof;
         if let Some(known) = self.violations.iter_mut().find(is_same) {
             known.levels = known.levels.union(violation.levels);
-        } else if !self.has(&identity) || !violation.levels.iter().all(|level| self.shows(level)) {
+            return;
+        }
+        // An argument about a cycle that is counted is listed, too, if nothing else shows a level.
+        let shows_more = violation.levels.iter().any(|level| self.sought.contains(level) && !self.shows(level));
+        let is_again = self.has(&identity);
+        if !is_again || shows_more {
+            if is_again {
+                self.again.insert(identity);
+            }
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }
@@ -294,9 +309,32 @@ impl Listing<'_> {
         (violation.id.pattern, transactions)
     }
 
+    /// Leaves out what was listed again for a level that another argument about the same cycle has turned out to show.
+    fn leave_out_covered(&mut self) {
+        let sought = self.sought;
+        let covers = |one: LevelSet, other: LevelSet| other.iter().all(|l| !sought.contains(l) || one.contains(l));
+        for identity in std::mem::take(&mut self.again) {
+            let is_it = |violation: &&Violation| Listing::identity(violation) == identity;
+            let all: Vec<LevelSet> = self.violations.iter().filter(is_it).map(|violation| violation.levels).collect();
+            let (mut place, before) = (0, self.violations.len());
+            self.violations.retain(|violation| {
+                if !is_it(&violation) {
+                    return true;
+                }
+                place += 1;
+                let mine = violation.levels;
+                let by_earlier = all[..place - 1].iter().any(|other| covers(*other, mine));
+                !by_earlier && !all[place..].iter().any(|other| covers(*other, mine) && !covers(mine, *other))
+            });
+            let n_left_out = (before - self.violations.len()) as u64;
+            self.counts.entry(identity.0).and_modify(|count| *count -= n_left_out);
+        }
+    }
+
     /// Smallest first, those of equal size in the order in which they were found, bounded, with names and with groups
     /// numbered from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
+        self.leave_out_covered();
         self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
         let (mut violations, mut more) = (Vec::new(), Vec::new());
         for of_pattern in self.violations.chunk_by(|a, b| a.id.pattern == b.id.pattern) {

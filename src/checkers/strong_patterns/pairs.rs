@@ -130,7 +130,7 @@ impl<'a> Pairs<'a> {
         let violation = argument.violation(
             Pattern::WriteSkew,
             vec!["G2-item".to_owned()],
-            LevelSet::upward(Level::Serializability),
+            LevelSet::upward(Level::Serializability).union(LevelSet::from_iter([Level::PlainUpdateSerializability])),
             None,
             &order,
             Proof::Cycle(vec![there, back]),

@@ -4,7 +4,7 @@ use super::cycles::{SMALL, prove, reduce_by, told};
 use super::{Listing, strong};
 use crate::checkers::decide;
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, LevelSet, Violation, derivation};
+use crate::checkers::{Level, Violation, derivation};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, Node};
@@ -22,9 +22,8 @@ pub(super) fn find(
     listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    let is_weak = |level: &Level| level.is_weak() && level.plain_of().is_none();
-    let weak = LevelSet::downward([level]).iter().filter(is_weak).last();
-    if let Some(weak) = weak
+    let is_below = |weak: &Level| weak.is_weak() && weak.plain_of().is_none() && level.implies_without_sessions(*weak);
+    if let Some(weak) = Level::EVERY.into_iter().rev().find(is_below)
         && weak::decide(index, weak, control)? == WeakDecision::Violated
     {
         return Ok(());

@@ -83,6 +83,11 @@ impl BaseOrder {
         &self.0.order.nodes
     }
 
+    /// How many reads it does not explain.
+    pub(super) fn n_unexplained(&self) -> usize {
+        self.0.replay.open.iter().map(Vec::len).sum()
+    }
+
     /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
     pub fn serial(&self) -> Option<&[Node]> {
         self.0.replay.explains_all().then_some(self.0.order.nodes.as_slice())

@@ -357,21 +357,6 @@ impl<'a> Cutter<'a> {
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
         verdicts(&found.history, self.level, &found.violation, control)
     }
-
-    /// The strongest plain levels that the small history satisfies, if they imply the plain form of the level, as far as that
-    /// is found out at once.
-    pub(super) fn without_sessions(&self, found: &Found) -> Vec<Level> {
-        let history = &found.history;
-        let shares_session = history.sessions().any(|session| history.transactions_of(session).len() > 1);
-        let Some(form) = self.level.plain_form().filter(|_| shares_session) else { return Vec::new() };
-        let plain = Level::EVERY.into_iter().filter(|level| is_usual_plain(*level) || *level == form);
-        let options = Options { levels: plain.collect(), max_instances: 0, counts: false, share: None };
-        let findings = checkers::check(history, &options, &Control::new().with_time_limit(VERDICTS), &|_| {});
-        let satisfied = findings.levels.iter().filter(|result| matches!(result.verdict, Verdict::Satisfied(_)));
-        let held: Vec<Level> = satisfied.map(|result| result.level).filter(|level| level.implies(form)).collect();
-        let is_strongest = |level: &Level| !held.iter().any(|other| other != level && other.implies(*level));
-        held.iter().copied().filter(is_strongest).collect()
-    }
 }
 
 /// A concluded order: its transactions, key and read.

@@ -61,7 +61,6 @@ fn reduced(
     Counterexample {
         level,
         verdicts,
-        without_sessions: Vec::new(),
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
         shows: Shows::Chosen,

@@ -138,7 +138,7 @@ impl Cutter<'_> {
     }
 
     fn counterexample(&self, found: Found, minimality: Minimality, operation_minimality: Minimality) -> Counterexample {
-        let (verdicts, without_sessions) = (self.verdicts(&found), self.without_sessions(&found));
+        let verdicts = self.verdicts(&found);
         let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
         let is_the_chosen_one = self.is_about_the_same(&found.violation, &found.renaming);
         let shows = if is_the_chosen_one { Shows::Chosen } else { Shows::AnotherInstance };
@@ -147,7 +147,6 @@ impl Cutter<'_> {
         Counterexample {
             level: self.level,
             verdicts,
-            without_sessions,
             minimality,
             operation_minimality,
             shows,

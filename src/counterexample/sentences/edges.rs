@@ -67,7 +67,7 @@ impl Words<'_> {
                     Axiom::CommitOrder if level.is_of_each_read() => {
                         format!("{from}, which {wrote}, had committed by then")
                     }
-                    Axiom::CommitOrder if level.is_of_dependencies() => {
+                    Axiom::CommitOrder if level.is_of_dependencies() && !level.is_serial_for_updates() => {
                         format!("{name} depends on {from}, which {wrote}")
                     }
                     Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),

@@ -6,11 +6,10 @@ use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Viola
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
-    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId,
+    DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
     UnknownRule, Value, visible,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
@@ -91,14 +90,15 @@ impl Explanation {
         self
     }
 
-    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, what session order
-    /// has to do with them, and the assumptions.
+    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, the weakest levels
+    /// broken on every order, which order makes the difference, and the assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [
             Some(self.verdicts.clone()),
             self.whole.clone(),
-            self.sessions.clone(),
+            self.weakest.clone(),
+            self.difference.clone(),
             self.contains.clone(),
             self.faults.clone(),
             Some(assumed),
@@ -175,45 +175,6 @@ pub(in crate::counterexample) fn verdicts(example: &Counterexample) -> String {
         _ => String::new(),
     };
     format!("{these}: {}{argued}.", standing(&verdicts))
-}
-
-/// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
-/// :serializable) and weaker plain levels. The argument uses the order T1 before T2 in session s1."
-pub(in crate::counterexample) fn sessions(example: &Counterexample) -> Option<String> {
-    let held = &example.without_sessions;
-    let weaker = if held.iter().any(|level| Some(*level) != example.level.plain_form()) {
-        " and weaker plain levels"
-    } else {
-        ""
-    };
-    let named = |level: &Level| {
-        let by_elle = level.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
-        format!("{} ({}{by_elle})", level.spoken(), level.code())
-    };
-    let held: Vec<String> = held.iter().map(named).collect();
-    if held.is_empty() {
-        return None;
-    }
-    let (history, violation) = (&example.history, &example.violation);
-    let of_sessions = violation.edges.iter().filter(|edge| edge.relation == Relation::SessionOrder);
-    let ordered = of_sessions.filter(|edge| !edge.from.is_initial()).flat_map(|edge| [edge.from, edge.to]);
-    let mut by_session: BTreeMap<SessionId, BTreeSet<TransactionId>> = BTreeMap::new();
-    for t in ordered {
-        by_session.entry(history.session_of(t)).or_default().insert(t);
-    }
-    let needed: Vec<String> = by_session
-        .into_iter()
-        .map(|(session, transactions)| {
-            let names: Vec<String> = transactions.iter().map(|&t| history.transaction_name(t).to_string()).collect();
-            format!("{} in session {}", names.join(" before "), history.session_and_node(session))
-        })
-        .collect();
-    let needed = match needed.is_empty() {
-        true => String::new(),
-        false => format!(" The argument uses the order {}.", needed.join(", and ")),
-    };
-    let held = held.join(" and ");
-    Some(format!("Session order makes the difference: without it, these operations satisfy {held}{weaker}.{needed}"))
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the

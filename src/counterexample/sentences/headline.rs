@@ -138,9 +138,10 @@ fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<Transacti
     cycle.iter().find(is_conflict).filter(|_| cycle.iter().any(is_missed)).map(|edge| edge.from)
 }
 
-/// Whether the weakest level violated is about dependencies: then nothing is said of one order of commits.
+/// Whether the weakest level violated is about dependencies: then nothing is said of one order of commits, unless that of the
+/// transactions that write.
 fn is_of_dependencies(violation: &Violation) -> bool {
-    violation.levels.weakest().is_some_and(|level| level.is_of_dependencies())
+    violation.levels.weakest().is_some_and(|level| level.is_of_dependencies() && !level.is_serial_for_updates())
 }
 
 fn has_session_order(violation: &Violation) -> bool {
@@ -432,7 +433,7 @@ impl Speaker<'_> {
     fn ring(&self, missing: &[TransactionId]) -> String {
         const TOLD: usize = 4;
         let order = match self.violation.levels.weakest() {
-            Some(level) if level.is_serial() => "no serial order",
+            Some(level) if level.is_serial() || level.is_serial_for_updates() => "no serial order",
             Some(level) if level.is_of_dependencies() => "no order of versions",
             _ => "no order of commits",
         };

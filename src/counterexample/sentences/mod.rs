@@ -9,6 +9,7 @@ mod cases;
 mod edges;
 pub(super) mod facts;
 mod headline;
+pub(super) mod orders;
 pub(super) mod runs;
 mod size;
 mod speaker;

@@ -24,8 +24,11 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
     let Request { options, control, observe, .. } = request;
     let (plain, mut with_sessions): (Vec<Level>, Vec<Level>) =
         options.levels.iter().copied().partition(|level| level.plain_of().is_some());
-    let forms = plain.iter().filter_map(|level| level.plain_of());
-    let not_asked: Vec<Level> = forms.filter(|level| !with_sessions.contains(level)).collect();
+    let (alike, forms): (Vec<Level>, Vec<Level>) =
+        plain.iter().filter_map(|level| level.with_sessions()).partition(|form| form.is_form_of_itself());
+    let mut not_asked: Vec<Level> = forms.into_iter().filter(|level| !with_sessions.contains(level)).collect();
+    not_asked.sort_unstable();
+    not_asked.dedup();
     with_sessions.extend(&not_asked);
     let asked = Options { levels: with_sessions, ..options.clone() };
     let tell = |result: &LevelResult| {
@@ -33,12 +36,20 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
             observe(result)
         }
     };
+    // What violates levels with sessions that count none is no instance of anything: only whether they hold matters.
+    let held_apart = match alike.is_empty() {
+        true => Findings::default(),
+        false => {
+            let apart = Options { levels: alike, max_instances: 0, counts: false, share: None };
+            Request { options: &apart, observe: &|_| {}, ..request }.check_applicable(resolution.clone())
+        }
+    };
     let mut findings = Request { options: &asked, observe: &tell, ..request }.check_applicable(resolution);
-    let forms = findings.levels.clone();
+    let forms: Vec<LevelResult> = findings.levels.iter().chain(&held_apart.levels).cloned().collect();
     findings.levels.retain(|result| !not_asked.contains(&result.level));
     let mut open = Vec::new();
     for level in plain {
-        match forms.iter().find(|form| Some(form.level) == level.plain_of()).cloned() {
+        match forms.iter().find(|form| Some(form.level) == level.with_sessions()).cloned() {
             Some(known) if known.verdict == Verdict::Violated => open.push(level),
             known => findings.levels.extend(known.map(|known| LevelResult { level, ..known }).inspect(observe)),
         }
@@ -224,7 +235,8 @@ fn add_violation(
     let with_sessions: LevelSet = violation.levels.iter().filter(|level| !not_asked.contains(*level)).collect();
     violation.levels = if is_told_alike { with_sessions.union(plain) } else { plain };
     let is_again = |known: &Violation| {
-        known.id.pattern == violation.id.pattern && cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation)
+        let is_same_cycle = cycle_of(known).is_some() && cycle_of(known) == cycle_of(&violation);
+        known.id.pattern == violation.id.pattern && (is_same_cycle || instance_of(known) == instance_of(&violation))
     };
     if findings.violations.iter().any(is_again) {
         // With sessions it is told by another argument, and counted.

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// violated if the same levels without times are, and else undecided.
 pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -> Findings {
     let Request { history, options, control, observe, .. } = request;
-    let timed: Vec<Level> = options.levels.iter().copied().filter(|level| level.is_form_of_itself()).collect();
+    let is_timed = |level: &Level| level.is_form_of_itself() && level.counts_real_time();
+    let timed: Vec<Level> = options.levels.iter().copied().filter(is_timed).collect();
     let cause = if timed.is_empty() { None } else { unusable_times(history, resolution.clone(), control) };
     let Some(cause) = cause else { return decide(request, resolution) };
     let mut levels: Vec<Level> = options.levels.iter().filter(|level| !timed.contains(level)).copied().collect();
@@ -173,14 +174,20 @@ impl Alone<'_> {
     fn check(&self, resolution: Option<Arc<Resolution>>) -> Findings {
         let Request { options, observe, .. } = self.0;
         let quiet = Request { observe: &|_| {}, ..self.0 };
-        let form = |level: &Level| level.plain_of().unwrap_or(*level);
-        let verdicts =
-            Options { levels: options.levels.iter().map(form).collect(), max_instances: 0, counts: false, share: None };
+        let with_sessions = |level: &Level| level.with_sessions().unwrap_or(*level);
+        let mut levels: Vec<Level> = options.levels.iter().map(with_sessions).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let verdicts = Options { levels, max_instances: 0, counts: false, share: None };
         let mut known = Request { options: &verdicts, ..quiet }.check_applicable(resolution.clone());
+        let of = |level: &Level| {
+            known.level(with_sessions(level)).map(|known| LevelResult { level: *level, ..known.clone() })
+        };
         let holds = |result: &LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
-        let open: Vec<Level> = known.levels.iter().filter(|result| !holds(result)).map(|result| result.level).collect();
-        known.levels.retain(holds);
-        self.name(&mut known);
+        known.levels = options.levels.iter().filter_map(of).filter(holds).collect();
+        let open = options.levels.iter().filter(|level| known.level(**level).is_none());
+        let open: Vec<Level> = open.map(|level| level.plain_of().unwrap_or(*level)).collect();
+        name_violations(&mut known);
         known.levels.iter().for_each(observe);
         if open.is_empty() {
             return known;
