@@ -6,6 +6,7 @@ use super::picture::target_key;
 use super::picture::{PictureStep, TargetKey};
 use super::view::PAGE_CONTENT;
 use crate::control::{Control, Interrupt};
+use crate::counterexample::Orders;
 use crate::counterexample::passes::{Line, Passes, Seen, Surroundings, line, markdown, plain_text, title, why};
 use crate::counterexample::replay::StepKind;
 use crate::diagram::lanes::{Lanes, Shown, View};
@@ -77,6 +78,8 @@ pub fn compose_order(
         markdown: markdown(passes, surroundings, true),
         text: plain_text(passes, surroundings, true),
         layout: Layout::default(),
+        orders: Orders::default(),
+        decisive: Vec::new(),
         is_wide: true,
         diagram,
         scene,
