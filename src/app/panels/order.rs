@@ -61,6 +61,10 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         if let Some(order) = &document.order {
             ui.add_space(8.0);
             ui.label(RichText::new(meaning(document, order.level)).color(palette.weak));
+            if !matches!(document.witness(order.level), Some(Witness::Reads) | None) {
+                let verified = ui.colored_label(palette.good, "Independently verified");
+                verified.on_hover_text("Code that shares nothing with the checker has replayed this order: every read is explained at this level.");
+            }
             if document.witness(order.level).is_some() {
                 let hint = "Sessions as lanes, what each read saw, and why the level holds, as a picture or text";
                 if ui.small_button("Save picture…").on_hover_text(hint).clicked() {
@@ -70,10 +74,6 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 if ui.small_button("Copy why it passes").on_hover_text(hint).clicked() {
                     requests.push(Request::CopyOrder);
                 }
-            }
-            if !matches!(document.witness(order.level), Some(Witness::Reads) | None) {
-                let verified = ui.colored_label(palette.good, "Independently verified");
-                verified.on_hover_text("Code that shares nothing with the checker has replayed this order: every read is explained at this level.");
             }
         }
     });

@@ -315,7 +315,9 @@ impl<'a> Lanes<'a> {
     }
 
     fn ticks(&self) -> Vec<f64> {
-        let step = nice(110.0 / self.view.zoom);
+        // Places of an order are short numbers, each of which counts.
+        let apart = if self.shown.timeline.is_order { 40.0 } else { 110.0 };
+        let step = nice(apart / self.view.zoom);
         let step = if self.shown.timeline.clock.is_none() { step.max(1.0) } else { step };
         let first = (self.view.left / step).ceil().max(0.0) * step;
         // An order has no places but its own.
