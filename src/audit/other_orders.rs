@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long this may take in any case, in seconds.
-const AT_LEAST: f64 = 0.5;
+const AT_LEAST: f64 = 1.0;
 
 /// What is left of the levels to be asked about, once some are known.
 struct Questions<'a> {
@@ -23,7 +23,7 @@ struct Questions<'a> {
 /// each that holds, on its form in real time if the history has times; and on the levels that the database claims according
 /// to files next to the history. What the known ones imply is left out. Evidence is verified as for any verdict.
 ///
-/// This takes at most `seconds`, or half a second; what is not decided by then is undecided.
+/// This takes at most `seconds`, or one second; what is not decided by then is undecided.
 pub fn on_other_orders(
     history: &History,
     resolution: &Arc<Resolution>,
