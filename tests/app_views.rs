@@ -270,14 +270,15 @@ fn checkers_are_swept_over_generated_histories() {
         window.get_by_label("Sweep").click();
         window.run_steps(3);
         assert!(says(&window, "a history is generated for each value"));
-        let type_values = |window: &mut Window, text: &str| {
-            window.get_by_label("Values of the sweep").focus();
+        let type_into = |window: &mut Window, field: &str, text: &str| {
+            window.get_by_label(field).focus();
             window.run_steps(2);
             window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
-            window.get_by_label("Values of the sweep").type_text(text);
+            window.get_by_label(field).type_text(text);
             window.run_steps(3);
             press(window, egui::Key::Escape);
         };
+        let type_values = |window: &mut Window, text: &str| type_into(window, "Values of the sweep", text);
         type_values(&mut window, "two");
         press(&mut window, egui::Key::R);
         assert!(says(&window, "`two` is no value"));
@@ -302,6 +303,15 @@ fn checkers_are_swept_over_generated_histories() {
         let csv = std::fs::read_to_string(folder.path().join("history-sweep.csv")).expect("it was written");
         assert!(csv.contains("transactions of a session,5,") && csv.contains(",plume,RA,satisfied,"), "{csv}");
         assert!(folder.path().join("history-sweep.svg").is_file());
+        type_into(&mut window, "Levels of the sweep", "RA, P-PSI");
+        press(&mut window, egui::Key::R);
+        wait(&mut window, "the sweep at other levels", |window| {
+            let comparison = &document(window).comparison;
+            comparison.sweep.points.len() == 4 && comparison.running.is_none()
+        });
+        let csv = document(&window).comparison.sweep.csv();
+        assert!(csv.contains(",fast,P-PSI,satisfied,") && csv.contains(",plume,RA,satisfied,"), "{csv}");
+        assert!(!csv.contains("TCC"), "{csv}");
         window.get_by_label("This history").click();
         window.run_steps(3);
         assert!(says(&window, "let them run on this history"), "what ran on generated histories is not about this one");

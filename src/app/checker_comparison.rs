@@ -125,7 +125,7 @@ fn run_all(history: &History, checkers: Vec<Checker>, pool: &Pool, control: &Con
             return;
         }
         outbox.send(Message::Begun(checker));
-        let run = measure(history, checker, pool, control);
+        let run = measure(history, checker, &[], pool, control);
         if !control.is_stopped() {
             outbox.send(Message::Ended(Box::new(run)));
         }
@@ -152,11 +152,12 @@ impl App {
             return;
         }
         let plan = comparison.sweep.plan.clone();
-        match plan.generations() {
-            Ok(generations) => {
+        let asked = plan.generations().and_then(|generations| Ok((generations, plan.asked_levels()?)));
+        match asked {
+            Ok((generations, levels)) => {
                 comparison.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
                 self.start(&SWEEP, move |control, outbox| {
-                    sweep::run_all(generations, &checkers, &pool, control, outbox);
+                    sweep::run_all(generations, &checkers, &levels, (&pool, control), outbox);
                 });
             }
             Err(text) => comparison.sweep.error = Some(text),
@@ -205,7 +206,7 @@ mod tests {
     fn every_checker_is_measured_and_written_down() {
         let text = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
-        let run = |checker| measure(&history, checker, &Pool::new(), &Control::new());
+        let run = |checker| measure(&history, checker, &[], &Pool::new(), &Control::new());
         let comparison =
             CheckerComparison { runs: vec![run(Checker::Fast), run(Checker::Plume)], ..CheckerComparison::default() };
         assert!(comparison.disputed().is_empty(), "{:?}", comparison.runs);

@@ -89,10 +89,14 @@ impl Used {
     }
 }
 
-/// Runs a checker on all of its levels that apply to this kind of history, for at most a minute.
-pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
+/// Runs a checker, for at most a minute, on those of some levels that it decides; if there are none, on all of its usual ones
+/// that apply to this kind of history.
+pub(super) fn measure(history: &History, checker: Checker, asked: &[Level], pool: &Pool, control: &Control) -> Run {
     let possible = Level::of(history);
-    let levels: Vec<Level> = checker.levels().into_iter().filter(|level| possible.contains(level)).collect();
+    let levels: Vec<Level> = match asked.is_empty() {
+        true => checker.levels().into_iter().filter(|level| possible.contains(level)).collect(),
+        false => asked.iter().copied().filter(|level| checker.decides(*level)).collect(),
+    };
     let options = Options { levels, max_instances: 1, ..Options::default() };
     let own = control.branch().with_time_limit(EACH);
     let ended = AtomicBool::new(false);

@@ -3,7 +3,7 @@
 
 use super::checker_run::{Run, measure};
 use super::verdict_summary::Conclusion;
-use crate::checkers::Checker;
+use crate::checkers::{Checker, Level, lattice};
 use crate::control::Control;
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::generate::{Generation, Length, Model, Workload};
@@ -76,6 +76,8 @@ pub struct Plan {
     pub parameter: Parameter,
     /// Its values as typed: whole numbers, separated by commas or spaces.
     pub values: String,
+    /// The levels as typed, by any of their names, separated by commas or spaces; empty: those that a checker usually decides.
+    pub levels: String,
     /// Everything else.
     pub workload: Workload,
     /// The store that the workload runs on.
@@ -86,11 +88,18 @@ impl Default for Plan {
     fn default() -> Plan {
         let parameter = Parameter::Transactions;
         let workload = Workload { keys: 1000, operations: Length::fixed(10), ..Workload::default() };
-        Plan { parameter, values: parameter.usual().to_owned(), workload, store: Model::Serial }
+        let values = parameter.usual().to_owned();
+        Plan { parameter, values, levels: String::new(), workload, store: Model::Serial }
     }
 }
 
 impl Plan {
+    /// The levels, or what is wrong with them.
+    pub fn asked_levels(&self) -> Result<Vec<Level>, String> {
+        let words = self.levels.split([',', ' ', ';']).filter(|word| !word.is_empty());
+        words.map(|word| lattice::named(word)?.decided()).collect()
+    }
+
     /// The values and what to generate for each, or what is wrong with them.
     pub fn generations(&self) -> Result<Vec<(u64, Generation)>, String> {
         let words = self.values.split([',', ' ', ';']).filter(|word| !word.is_empty());
@@ -233,16 +242,16 @@ pub enum Message {
     Failed(String),
 }
 
-/// Generates a history for each value and runs the checkers on it, one after another.
+/// Generates a history for each value and runs the checkers on it, one after another, at these levels or their usual ones.
 pub(super) fn run_all(
     generations: Vec<(u64, Generation)>,
     checkers: &[Checker],
-    pool: &Pool,
-    control: &Control,
+    levels: &[Level],
+    (pool, control): (&Pool, &Control),
     outbox: &Outbox<Message>,
 ) {
     for (value, generation) in generations {
-        if let Err(text) = at_value(value, &generation, checkers, (pool, control), outbox) {
+        if let Err(text) = at_value(value, &generation, (checkers, levels), (pool, control), outbox) {
             outbox.send(Message::Failed(text));
             return;
         }
@@ -252,7 +261,7 @@ pub(super) fn run_all(
 fn at_value(
     value: u64,
     generation: &Generation,
-    checkers: &[Checker],
+    (checkers, levels): (&[Checker], &[Level]),
     (pool, control): (&Pool, &Control),
     outbox: &Outbox<Message>,
 ) -> Result<(), String> {
@@ -262,7 +271,7 @@ fn at_value(
     let history = generation.history(control).map_err(|error| error.to_string())?;
     for &checker in checkers {
         outbox.send(Message::Begun(value, checker));
-        let run = measure(&history, checker, pool, control);
+        let run = measure(&history, checker, levels, pool, control);
         if control.is_stopped() {
             break;
         }
@@ -294,6 +303,11 @@ mod tests {
         assert!(refused(Parameter::Keys, "10, x").contains("`x` is no value"));
         assert!(refused(Parameter::Keys, "0").contains("`0` is no value"));
         assert!(refused(Parameter::Keys, " ,").contains("Type the values"));
+        let asked = |levels: &str| Plan { levels: levels.to_owned(), ..Plan::default() }.asked_levels();
+        assert_eq!(asked(" "), Ok(Vec::new()));
+        let plain = Level::PlainSnapshotIsolation;
+        assert_eq!(asked("PSI, :snapshot-isolation"), Ok(vec![Level::ParallelSnapshotIsolation, plain]));
+        assert!(asked("SI XI").is_err_and(|text| text.contains("unknown level `XI`")));
         assert!(refused(Parameter::ReadShare, "101").contains("at most 100"));
         assert!(refused(Parameter::Transactions, "99999999999").contains("at most 20000000"));
     }
@@ -304,7 +318,7 @@ mod tests {
         for (value, generation) in sweep.ran.generations().expect("two numbers") {
             let history = generation.history(&Control::new()).expect("a small history");
             for checker in [Checker::Fast, Checker::Plume] {
-                let run = measure(&history, checker, &Pool::new(), &Control::new());
+                let run = measure(&history, checker, &[], &Pool::new(), &Control::new());
                 sweep.points.push(Point { value, n_operations: history.n_operations(), run });
             }
         }

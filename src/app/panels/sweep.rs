@@ -28,6 +28,10 @@ pub(super) fn plan_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
         choice(ui, "Workload of the sweep", &mut plan.workload.kind, Kind::name, &Kind::ALL);
         ui.label("and store");
         choice(ui, "Store of the sweep", &mut plan.store, Model::name, &Model::ALL);
+        ui.label("at levels");
+        let field = ui.add(TextEdit::singleline(&mut plan.levels).hint_text("the usual ones").desired_width(110.0));
+        field.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Levels of the sweep"));
+        field.on_hover_text("Any levels of the lattice, such as PSI, P-SI; each checker runs at those that it decides");
     });
     ui.horizontal_wrapped(|ui| rest_ui(ui, &mut plan));
     if plan != sweep.plan {
