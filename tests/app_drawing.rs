@@ -58,7 +58,7 @@ fn the_edge_that_makes_the_difference_is_marked_and_explained() {
         let is_marked = |arrow: &&isoscope::diagram::Arrow| arrow.label.ends_with(isoscope::export::DECISIVE);
         assert_eq!(picture.sketch.diagram.arrows.iter().filter(is_marked).count(), n_marked, "{text}");
         assert_eq!(says(&window, isoscope::export::ABOUT_DECISIVE), n_marked > 0, "{text}");
-        assert!(says(&window, "Weakest level that these operations break"));
+        assert!(says(&window, "Weakest level that these operations violate"));
         assert_eq!(says(&window, "Session order makes the difference"), n_marked > 0);
     }
 }

@@ -1264,8 +1264,8 @@ fn what_holds_on_other_orders_and_what_a_test_of_jepsen_claims_is_said() {
     let output = check(&own, &[]);
     assert_eq!(code(&output), 1, "what holds on other orders does not count");
     let said = stdout(&output);
-    assert!(said.contains("SI    violated   snapshot-isolation; P-SI, which ignores sessions, holds"), "{said}");
-    assert!(said.contains("Strongest that hold  RC, P-SER\n"), "{said}");
+    assert!(said.contains("\nWithout session order, P-RA, P-TCC, P-PC, P-SI and P-SER hold.\n"), "{said}");
+    assert!(said.contains("Strongest checked that hold  RC, P-SER\n"), "{said}");
     let strongest = |more: &[&str]| reports(&check(&own, more))[0]["strongest"].clone();
     let bases = strongest(&["--json"]);
     let of = |base: &str| bases.as_array().and_then(|all| all.iter().find(|entry| entry["base"] == base)).cloned();
@@ -1283,8 +1283,8 @@ fn what_holds_on_other_orders_and_what_a_test_of_jepsen_claims_is_said() {
         std::fs::write(run.join(name), content).expect("a file");
     }
     let said = stdout(&check(&run, &[]));
-    let claimed = "\nClaimed next to the history: :snapshot-isolation, which is P-SI: satisfied\n\
-                   Claimed next to the history: :strong-session-snapshot-isolation, which is SI: violated\n";
+    let claimed = "\nClaimed by the test: :snapshot-isolation, which is P-SI here: satisfied\n\
+                   Claimed by the test: :strong-session-snapshot-isolation, which is SI here: violated\n";
     assert!(said.contains(claimed), "{said}");
 }
 

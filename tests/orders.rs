@@ -34,34 +34,38 @@ fn samples_name_the_weakest_levels_broken_on_every_order() {
         (
             "long-fork.hist",
             None,
-            "Weakest level that these operations break: plain monotonic snapshot reads (P-MSR, Elle's :monotonic-snapshot-read).",
+            "Weakest level that these operations violate: plain monotonic snapshot reads (P-MSR, Elle's :monotonic-snapshot-read).",
         ),
         (
             "lost-update.json",
             None,
-            "Weakest level that these operations break: plain cursor stability (P-CS, Elle's :cursor-stability).",
+            "Weakest level that these operations violate: plain cursor stability (P-CS, Elle's :cursor-stability).",
         ),
-        ("tap-j-non-repeatable-read.txt", None, "Weakest level that these operations break: cut isolation (CI)."),
-        ("view-that-went-back.txt", None, "Weakest levels that these operations break: P-MV and P-UA."),
+        ("tap-j-non-repeatable-read.txt", None, "Weakest level that these operations violate: cut isolation (CI)."),
+        (
+            "view-that-went-back.txt",
+            None,
+            "Weakest levels that these operations violate: plain monotonic view (P-MV) and plain update atomic (P-UA).",
+        ),
         (
             "read-your-writes.txt",
             None,
-            "Weakest level that these operations break: read your writes (RYW, Elle's :read-your-writes); none without session order.",
+            "Weakest level that these operations violate: read your writes (RYW, Elle's :read-your-writes); none without session order.",
         ),
         (
             "writes-follow-reads.txt",
             None,
-            "Weakest levels that these operations break: WFR, MV and MSR; none without session order.",
+            "Weakest levels that these operations violate: writes follow reads (WFR), monotonic view (MV) and monotonic snapshot reads (MSR); none without session order.",
         ),
         (
             "real-time-cycle.txt",
             None,
-            "Weakest levels that these operations break: R-MV, R-MSR, R-RA and K-SI; none without real time.",
+            "Weakest levels that these operations violate: R-MV, R-MSR, R-RA and K-SI; none without real time.",
         ),
         (
             "real-time-cycle.txt",
             Some(Level::StrongSnapshotIsolation),
-            "Weakest levels that these operations break: R-MV, R-MSR, R-RA and K-SI; none without real time.",
+            "Weakest levels that these operations violate: R-MV, R-MSR, R-RA and K-SI; none without real time.",
         ),
     ] {
         let examples = examples(&sample(name), level.as_slice());
@@ -76,7 +80,7 @@ fn write_skew_names_the_weakest_level_at_which_updates_are_serializable() {
     let level = Level::with_code("P-PL3U").unwrap_or(Level::PlainSerializability);
     let examples = examples(&sample("write-skew.hist"), &[]);
     let told = examples[0].explanation.weakest.as_deref().unwrap_or_default();
-    let expected = format!("break: {} ({}, Elle's :", level.spoken(), level.code());
+    let expected = format!("violate: {} ({}, Elle's :", level.spoken(), level.code());
     assert!(told.contains(&expected), "{told}");
 }
 
@@ -89,17 +93,17 @@ fn what_is_broken_on_several_orders_is_said_of_each() {
         (
             stale,
             Level::ReadAtomic,
-            "Weakest levels that these operations break: with session order read your writes (RYW, Elle's :read-your-writes), in real time also per key snapshot isolation (K-SI); none without either.",
+            "Weakest levels that these operations violate: with session order read your writes (RYW, Elle's :read-your-writes), in real time also per key snapshot isolation (K-SI); none without either.",
         ),
         (
             both,
             Level::ReadAtomic,
-            "Weakest level that these operations break: read your writes (RYW, Elle's :read-your-writes); none without session order.",
+            "Weakest level that these operations violate: read your writes (RYW, Elle's :read-your-writes); none without session order.",
         ),
         (
             both,
             Level::SnapshotIsolation,
-            "Weakest level that these operations break: plain cursor stability (P-CS, Elle's :cursor-stability).",
+            "Weakest level that these operations violate: plain cursor stability (P-CS, Elle's :cursor-stability).",
         ),
     ] {
         let examples = examples(&common::history(text), &[level]);
@@ -148,7 +152,7 @@ fn guarantees_of_sessions_are_told_in_everyday_words() {
         let explanation = &of_level.expect("it is violated").explanation;
         assert_eq!(explanation.title, title, "{name}");
         let told = explanation.difference.as_deref().unwrap_or_default();
-        let holds = format!(". Without any one step, they satisfy {}.", level.spoken());
+        let holds = format!(". If any one of them is dropped, these operations satisfy {}.", level.spoken());
         assert!(told.contains("P-SER") && told.contains(needed) && told.ends_with(&holds), "{told}");
     }
 }
@@ -161,7 +165,7 @@ fn real_time_that_makes_the_difference_is_told_with_its_times() {
         told,
         "Real time makes the difference: without it, these operations satisfy serializability (SER, Elle's \
          :strong-session-serializable) and weaker levels. What counts is that teller#2 had ended (at time 15) before phone#1 \
-         began (at time 20): without that, they satisfy strict serializability."
+         began (at time 20). Without that, these operations satisfy strict serializability."
     );
     let edge = examples[0].explanation.edge_reasons.iter().filter(|reason| reason.contains("makes the difference"));
     assert_eq!(edge.count(), 1);

@@ -463,10 +463,24 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     text += &about(history, out);
     text += &doubts(path, health, out);
     for result in &findings.levels {
-        text += &level_line(history, result, code_width(findings), findings, out);
+        text += &level_line(history, result, code_width(findings), out);
     }
+    text += &without_sessions(findings);
     text += &strongest(findings, out);
     text + &claims::in_files(history, findings, out)
+}
+
+/// "Without session order, P-RA and P-SI hold." of levels that are violated.
+fn without_sessions(findings: &Findings) -> String {
+    let others: Vec<&LevelResult> = findings.others.iter().flatten().collect();
+    let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+    let plain = violated.filter_map(|result| result.level.plain_form());
+    let held: Vec<&str> = plain.filter(|plain| holds(&others, *plain) == Some(true)).map(Level::code).collect();
+    match held.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!("\nWithout session order, {only} holds.\n"),
+        Some((last, rest)) => format!("\nWithout session order, {} and {last} hold.\n", rest.join(", ")),
+    }
 }
 
 /// The strongest levels that hold, where they are others than the usual ones or these were not the only ones asked for.
@@ -478,7 +492,7 @@ fn strongest(findings: &Findings, out: &Output) -> String {
         false if holds.is_empty() => String::new(),
         false => {
             let codes: Vec<&str> = holds.into_iter().map(Level::code).collect();
-            format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest that hold"), codes.join(", "))
+            format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest checked that hold"), codes.join(", "))
         }
     }
 }
@@ -583,21 +597,17 @@ fn facts(history: &History) -> String {
     parts.join(" · ")
 }
 
-fn level_line(history: &History, result: &LevelResult, width: usize, findings: &Findings, out: &Output) -> String {
+fn level_line(history: &History, result: &LevelResult, width: usize, out: &Output) -> String {
     let word = result.verdict.word();
     let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
         _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
-    let others: Vec<&LevelResult> = findings.others.iter().flatten().collect();
-    let plain = result.level.plain_form().filter(|_| result.verdict == Verdict::Violated);
-    let plain = plain.filter(|plain| holds(&others, *plain) == Some(true));
-    let plain = plain.map(|plain| format!("; {plain}, which ignores sessions, holds")).unwrap_or_default();
     // Elle's keyword for a plain level is the name of another level here.
     let by_elle = result.level.row().elle.filter(|_| result.level.plain_of().is_some());
     let by_elle = by_elle.map(|keyword| format!(" (Elle's :{keyword})")).unwrap_or_default();
-    let name = format!("{}{by_elle}{plain}", result.level.long_name());
+    let name = format!("{}{by_elle}", result.level.long_name());
     format!("  {:width$}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, &name))
 }
 

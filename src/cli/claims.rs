@@ -52,7 +52,7 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
     format!("\nClaim: {} promises {level}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
 }
 
-/// "Claimed next to the history: :snapshot-isolation, which is P-SI: satisfied", a line for each level.
+/// "Claimed by the test: :snapshot-isolation, which is P-SI here: satisfied", a line for each level.
 pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> String {
     let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
     let line = |ClaimedLevel { keyword, level }: ClaimedLevel| {
@@ -61,7 +61,7 @@ pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> 
             Some(false) => (Paint::Bad, "violated"),
             None => (Paint::Open, "not decided"),
         };
-        format!("Claimed next to the history: {keyword}, which is {}: {}\n", level.code, out.paint(paint, word))
+        format!("Claimed by the test: {keyword}, which is {} here: {}\n", level.code, out.paint(paint, word))
     };
     let lines: String = claimed(&history.origin().about).into_iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }

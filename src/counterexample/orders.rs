@@ -18,7 +18,7 @@ use std::time::Duration;
 const MOST: usize = 40;
 
 /// Nor are those for which that would take longer.
-const TIME: Duration = Duration::from_millis(500);
+const TIME: Duration = Duration::from_secs(2);
 
 /// What a counterexample satisfies and breaks on every order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Orders {
 }
 
 /// Decides all levels on a counterexample, and which order makes the difference. O(1) small checks, and one for each piece
-/// of an order that the argument uses; half a second at most.
+/// of an order that the argument uses; two seconds at most.
 pub(super) fn orders(example: &Counterexample) -> Orders {
     let history = &example.history;
     let control = Control::new().with_time_limit(TIME);

@@ -65,7 +65,7 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
         let claims = claims(document);
         let from_files = || match claims.as_slice() {
             [] => "nothing chosen".to_owned(),
-            [first, ..] => format!("next to the file: {}", first.keyword),
+            [first, ..] => format!("by the test: {}", first.keyword),
         };
         let name = view.promise().map_or_else(from_files, Promise::name);
         egui::ComboBox::from_id_salt("promise").selected_text(name).width(230.0).height(420.0).show_ui(ui, |ui| {

@@ -201,9 +201,7 @@ fn on_other_orders(document: &Document, level: Level) -> Option<String> {
     let is_violated = document.result(level).is_some_and(|result| result.verdict == Verdict::Violated);
     let StrongestOrder { holds, .. } = StrongestOrder::of(level, &verdicts)?;
     match holds {
-        Some(plain) if is_violated => {
-            Some(format!("{plain}, which ignores sessions, holds: only the order of sessions breaks it."))
-        }
+        Some(plain) if is_violated => Some(format!("{plain} holds: only session order is violated.")),
         Some(strong) if strong != level => Some(format!("It holds in real time, too ({strong}).")),
         _ => None,
     }

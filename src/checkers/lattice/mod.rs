@@ -70,7 +70,7 @@ impl Order {
             Order::Plain => "session order and times are ignored",
             Order::Session => "the earlier transactions of a session count as seen by the later ones",
             Order::RealTime => {
-                "what ended before a transaction began counts as seen by it, as do the earlier transactions of its session"
+                "what ended before a transaction began comes before it, as do the earlier transactions of its session, and counts as seen by it where stale reads are forbidden"
             }
             Order::KeyRealTime => {
                 "what ended before a transaction began counts as seen by it if they touch a common key; session order is ignored"

@@ -47,7 +47,7 @@ pub fn codes(violation: &Violation) -> String {
     let in_sessions = |name: &str| violation.also.iter().any(|also| also.strip_suffix("-session") == Some(name));
     let others = others.filter_map(|name| {
         let with = if in_sessions(name) { " with session order" } else { "" };
-        Some(format!("{name}{with} ({})", paper_of(name)?))
+        Some(format!("{name} ({}){with}", paper_of(name)?))
     });
     let in_real_time = violation.also.iter().filter(|also| also.ends_with("-realtime"));
     let in_real_time = in_real_time.map(|also| format!("{also} (Elle)"));

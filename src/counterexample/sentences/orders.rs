@@ -10,9 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of undecided levels named one by one.
 const MOST_OPEN: usize = 3;
 
+/// Maximum number of broken levels named in full.
+const MOST_NAMED: usize = 3;
+
 type Pair = (TransactionId, TransactionId);
 
-/// "Weakest levels that these operations break: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
+/// "Weakest levels that these operations violate: without session order P-TCC and P-MV, with it also writes follow reads (WFR)."
 /// None if that is not known.
 pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> Option<String> {
     let weakest = orders.weakest_broken();
@@ -50,7 +53,7 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
         n if n > MOST_OPEN => format!("; {n} levels are undecided"),
         _ => format!("; undecided: {}", codes(&open)),
     };
-    let these = if history.n_operations() == 1 { "this operation breaks" } else { "these operations break" };
+    let these = if history.n_operations() == 1 { "this operation violates" } else { "these operations violate" };
     Some(format!("Weakest {levels} that {these}{said}{open}."))
 }
 
@@ -58,6 +61,9 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
 fn named(levels: &[Level]) -> String {
     match levels {
         [level] => in_full(level),
+        _ if levels.len() <= MOST_NAMED => {
+            Words::list(&levels.iter().map(|level| format!("{} ({level})", level.spoken())).collect::<Vec<String>>())
+        }
         _ => codes(levels),
     }
 }
@@ -71,8 +77,8 @@ fn shares_session(history: &History) -> bool {
 }
 
 /// "Session order makes the difference: without it, these operations satisfy plain serializability (P-SER, Elle's
-/// :serializable) and weaker plain levels. It takes the order T1 before T2 in session s1: without it, they satisfy read
-/// atomic."
+/// :serializable) and weaker plain levels. The order T1 before T2 in session s1 is what counts. Without it,
+/// these operations satisfy read atomic."
 pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Difference) -> String {
     let by_sessions = difference.order == CountedOrder::Session;
     let what = match difference.order {
@@ -97,12 +103,20 @@ pub(in crate::counterexample) fn difference(words: &Words<'_>, difference: &Diff
             used => format!(" The argument uses that {}.", in_time(words, &used)),
         },
         [step] if by_sessions => {
-            format!(" It takes the order {}: without it, they satisfy {level}.", in_sessions(words.history, &[*step]))
+            format!(
+                " The order {} is what counts. Without it, these operations satisfy {level}.",
+                in_sessions(words.history, &[*step])
+            )
         }
-        [step] => format!(" What counts is that {}: without that, they satisfy {level}.", in_time(words, &[*step])),
+        [step] => format!(
+            " What counts is that {}. Without that, these operations satisfy {level}.",
+            in_time(words, &[*step])
+        ),
         steps => {
             let steps = if by_sessions { in_sessions(words.history, steps) } else { in_time(words, steps) };
-            format!(" It takes each step of this: {steps}. Without any one step, they satisfy {level}.")
+            format!(
+                " Each step of this is needed: {steps}. If any one of them is dropped, these operations satisfy {level}."
+            )
         }
     };
     held + &needed
