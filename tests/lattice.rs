@@ -662,6 +662,13 @@ fn a_cycle_in_real_time_per_key_is_evidence_for_its_count() {
     assert_eq!(findings.patterns.get(&Pattern::RealTimeCycle), Some(&1));
 }
 
+/// Without sessions one of two instances of a pattern has the argument that the other has with them.
+#[test]
+fn two_instances_that_are_alike_keep_their_own_arguments() {
+    let text = "a: [w z 1, w x 2, r z 1]\nb: [w y 1, w x 1] [r z 0] [r z 1, r x 1] [r x 1] [r y 1, r x 2, r z 1]\n";
+    ask(&common::history(text), &asked()).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
 /// A cycle of PSI is not listed where only levels were asked for that have none, and is one of SI where SI was.
 #[test]
 fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {

@@ -222,7 +222,9 @@ impl Job<'_> {
     /// Whether the strongest orders are to be found: if no levels are named and it can be told.
     fn asks_for_other_orders(&self, is_told: bool) -> bool {
         let CheckArguments { level, all_levels, .. } = self.arguments;
-        let is_whole = self.share.is_none() && SelfCheck::of(self.arguments) != SelfCheck::Off;
+        // Of several histories a shard checks some as a whole.
+        let is_whole =
+            (self.share.is_none() || self.files.len() > 1) && SelfCheck::of(self.arguments) != SelfCheck::Off;
         is_told && is_whole && level.is_empty() && !all_levels
     }
 

@@ -275,16 +275,20 @@ fn named_by_weakest(violation: &Violation) -> Pattern {
 fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) -> bool {
     let (instance, cycle) = (instance_of(violation), cycle_of(violation));
     let row = violation.id.pattern.row();
-    let is_same = |known: &&mut Violation| {
+    // Of instances that are alike the one with this very argument, if there is one.
+    let is_told = |known: &Violation| known.edges == violation.edges && known.proof == violation.proof;
+    let is_same = |known: &Violation| {
         known.id.pattern == violation.id.pattern
             // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
             && (row.shows == Shows::WrongRead
                 || instance_of(known) == instance
                 || cycle.is_some() && cycle_of(known) == cycle)
     };
-    let Some(known) = listed.iter_mut().find(is_same) else { return false };
+    let told = listed.iter().position(|known| known.id.pattern == violation.id.pattern && is_told(known));
+    let Some(place) = told.or_else(|| listed.iter().position(is_same)) else { return false };
+    let known = &mut listed[place];
     let levels = known.levels.union(plain);
-    if row.shows == Shows::WrongRead || known.edges == violation.edges && known.proof == violation.proof {
+    if row.shows == Shows::WrongRead || is_told(known) {
         known.levels = levels;
         return true;
     }
