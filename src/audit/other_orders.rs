@@ -1,4 +1,4 @@
-//! Parallel snapshot isolation, and the usual levels on the orders that nobody asked about: a level that is violated may hold
+//! Parallel snapshot isolation, and the usual levels on orders that were not asked for: a level that is violated may hold
 //! where sessions do not count, one that holds may hold in real time, too.
 
 use super::{Audit, Witnesses};

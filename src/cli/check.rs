@@ -11,7 +11,9 @@ use super::values::Claim;
 use super::{CheckArguments, ExitCode, complain, disagreements, follow, paging};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::{Promise, holds, strongest_satisfied};
-use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
+use crate::checkers::{
+    self, Cause, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation,
+};
 use crate::control::{Control, NOT_ALL_LISTED};
 use crate::export::pipeline::{self, Tested};
 use crate::formats::{self, Found, OpenError};
@@ -469,6 +471,7 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     }
     text += &without_sessions(findings);
     text += &strongest(findings, out);
+    text += &not_decided(findings);
     text + &claims::in_files(history, findings, out)
 }
 
@@ -482,6 +485,17 @@ fn without_sessions(findings: &Findings) -> String {
         None => String::new(),
         Some((only, [])) => format!("\nWithout session order, {only} holds.\n"),
         Some((last, rest)) => format!("\nWithout session order, {} and {last} hold.\n", rest.join(", ")),
+    }
+}
+
+/// The levels on other orders for which there was too little time, and how to ask for them.
+fn not_decided(findings: &Findings) -> String {
+    let is_cut = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
+    let cut = findings.others.iter().flatten().filter(is_cut);
+    let codes: Vec<&str> = cut.map(|result| result.level.code()).collect();
+    match codes.is_empty() {
+        true => String::new(),
+        false => format!("\nNot decided in the time for other orders: {}; --level decides them\n", codes.join(",")),
     }
 }
 
