@@ -795,6 +795,11 @@ impl LevelSet {
         LevelSet(self.0 | other.0)
     }
 
+    /// The levels that are in both sets.
+    pub(crate) fn intersection(self, other: LevelSet) -> LevelSet {
+        LevelSet(self.0 & other.0)
+    }
+
     /// `level` and all levels that imply it: a violation of `level` violates them too. Levels that count no sessions and are
     /// no forms of others are decided where there are none, and imply there the others of which they imply the plain forms.
     pub fn upward(level: Level) -> LevelSet {

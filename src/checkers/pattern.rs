@@ -197,6 +197,13 @@ impl Pattern {
         matches!(self.row().shows, Shows::WrongRead | Shows::Reads)
     }
 
+    /// Whether a cycle of this pattern has its name by the weakest level that it violates.
+    pub(super) fn is_named_by_level(self) -> bool {
+        let of_sessions = matches!(self, RYWCycle | MRCycle | MWCycle | WFRCycle | PRAMCycle);
+        let has_own_name = matches!(self, WriteCycle | Divergence | NoLinearOrder);
+        self.row().shows == Shows::Order && !of_sessions && !has_own_name
+    }
+
     /// Whether an instance is visible in causal order or in the commit orders of the weak levels.
     pub(super) fn is_weak(self) -> bool {
         self.row().shows == Shows::CausalOrder

@@ -249,6 +249,24 @@ impl Proof {
         edges
     }
 
+    /// The part that says what the violation is: the first of all cases.
+    pub fn first_part(&self) -> &Proof {
+        let mut part = self;
+        loop {
+            let inner = match part {
+                Proof::Writers { cases, .. } => cases.first().map(|(_, proof)| proof),
+                Proof::Appends { cases, .. } => cases.first().map(|(_, proof)| proof),
+                Proof::Outcomes { cases, .. } => cases.first().map(|(_, proof)| proof),
+                Proof::Combinations { excluded, .. } => excluded.first().map(|(_, proof)| proof),
+                _ => None,
+            };
+            match inner {
+                Some(inner) => part = inner,
+                None => return part,
+            }
+        }
+    }
+
     /// This proof and those inside it, outermost first, cases in order.
     pub fn parts(&self) -> Vec<&Proof> {
         let mut parts = Vec::new();

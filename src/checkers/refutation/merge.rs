@@ -1,7 +1,8 @@
 //! Merges the violations of several cases.
 
 use super::needs::{is_open, rests_on_writers};
-use crate::checkers::{LevelSet, Pattern, Proof, Supposed, Violation};
+use crate::checkers::strong_patterns::named_by;
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,6 +57,7 @@ fn joined<C>(
     others: impl Iterator<Item = (C, Violation)>,
 ) -> (Violation, Vec<(C, Proof)>) {
     let first = std::mem::replace(&mut whole.proof, Proof::Read);
+    let of_first = whole.levels.weakest();
     let mut proofs = vec![(case, first)];
     for (name, case) in others {
         proofs.push((name, graft(&mut whole.edges, case.edges, &case.proof)));
@@ -65,16 +67,29 @@ fn joined<C>(
         }
         add_new(&mut whole.transactions, case.transactions);
         add_new(&mut whole.operations, case.operations);
-        whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
+        whole.levels = whole.levels.intersection(case.levels);
     }
     whole.implied = false;
+    name_by_common_levels(&mut whole, &proofs[0].1, of_first);
     (whole, proofs)
 }
 
 /// Takes out the case that describes the violation.
 fn strongest_first<C>(cases: &mut Vec<(C, Violation)>) -> Option<(C, Violation)> {
-    let teller = (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest())?;
+    let common = cases.iter().map(|(_, case)| case.levels).reduce(LevelSet::intersection)?.weakest();
+    let of_all = cases.iter().position(|(_, case)| case.levels.weakest() == common);
+    let strongest = || (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest());
+    let teller = of_all.or_else(strongest)?;
     Some(cases.remove(teller))
+}
+
+/// Cases that violate incomparable levels together violate only what is above both: a cycle that is named after the
+/// weakest level that its own case violates takes the name by the weakest that all violate.
+fn name_by_common_levels(whole: &mut Violation, first: &Proof, of_first: Option<Level>) {
+    let common = whole.levels.weakest().filter(|_| whole.levels.weakest() != of_first);
+    if let Some(level) = common.filter(|_| whole.id.pattern.is_named_by_level()) {
+        whole.id.pattern = named_by(&whole.edges, first, level);
+    }
 }
 
 /// [`merged`], described by the first of the cases whose weakest level is the strongest: the whole violates no weaker
@@ -139,6 +154,7 @@ pub(in crate::checkers) fn merged_by_combinations(
     };
     let mut also: BTreeSet<String> = whole.also.iter().cloned().collect();
     let (mut transactions, mut operations) = (Each::new(&whole.transactions), Each::new(&whole.operations));
+    let of_first = whole.levels.weakest();
     let mut excluded = vec![(first, std::mem::replace(&mut whole.proof, Proof::Read))];
     for (together, case) in combinations {
         excluded.push((together, graft_by(&mut whole.edges, case.edges, &case.proof, &mut place_of)));
@@ -148,8 +164,9 @@ pub(in crate::checkers) fn merged_by_combinations(
         }
         transactions.add(&mut whole.transactions, case.transactions);
         operations.add(&mut whole.operations, case.operations);
-        whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
+        whole.levels = whole.levels.intersection(case.levels);
     }
+    name_by_common_levels(&mut whole, &excluded[0].1, of_first);
     let reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
     operations.add(&mut whole.operations, reads);
     let of_outcomes = options.iter().filter_map(|option| match *option {

@@ -1,6 +1,6 @@
 //! Names of cycles.
 
-use crate::checkers::{Level, Pattern, Proof, Respected, Violation};
+use crate::checkers::{Level, Pattern, Proof, Respected};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
@@ -32,9 +32,9 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
     (pattern, also)
 }
 
-/// The pattern of a violation, if this is the weakest level that it violates.
-pub(in crate::checkers) fn named_by(violation: &Violation, weakest: Level) -> Pattern {
-    classify(&violation.edges, &violation.proof, weakest).0
+/// The pattern of a violation with this proof, by its first case, if this is the weakest level that it violates.
+pub(in crate::checkers) fn named_by(edges: &[Edge], proof: &Proof, weakest: Level) -> Pattern {
+    classify(edges, proof.first_part(), weakest).0
 }
 
 /// The name of a cycle that has no other name, by the weakest level that it violates.

@@ -268,7 +268,7 @@ fn named_by_weakest(violation: &Violation) -> Pattern {
     let in_time = violation.edges.iter().any(|edge| edge.relation == Relation::RealTime);
     let weakest = violation.levels.iter().filter(|level| !level.is_of_reads()).map(form).min();
     let without_times = |level: Level| level.without_real_time().filter(|_| !in_time).unwrap_or(level);
-    weakest.map_or(pattern, |level| strong_patterns::named_by(violation, without_times(level)))
+    weakest.map_or(pattern, |level| strong_patterns::named_by(&violation.edges, &violation.proof, without_times(level)))
 }
 
 /// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
