@@ -3,15 +3,15 @@
 
 use super::{Audit, Witnesses};
 use crate::checkers::lattice::{claimed, holds};
-use crate::checkers::{self, CountedOrder, Findings, Level, LevelResult, Options};
+use crate::checkers::{self, CountedOrder, Level, LevelResult, Options};
 use crate::control::Control;
 use crate::history::History;
 use crate::relations::{Resolution, has_real_time};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long this may take in any case, in seconds.
-const AT_LEAST: f64 = 1.0;
+/// How long the levels of an order may take in any case, in seconds.
+const AT_LEAST: f64 = 3.0;
 
 /// What is left of the levels to be asked about, once some are known.
 struct Questions<'a> {
@@ -23,7 +23,8 @@ struct Questions<'a> {
 /// each that holds, on its form in real time if the history has times; and on the levels that the database claims according
 /// to files next to the history. What the known ones imply is left out. Evidence is verified as for any verdict.
 ///
-/// This takes at most `seconds`, or one second; what is not decided by then is undecided.
+/// PSI is decided in any case. Then the claims, the plain levels and those in real time have `seconds` each, at least three;
+/// what is not decided by then is undecided.
 pub fn on_other_orders(
     history: &History,
     resolution: &Arc<Resolution>,
@@ -31,24 +32,24 @@ pub fn on_other_orders(
     seconds: f64,
     control: &Control,
 ) -> Vec<LevelResult> {
-    let control = control.with_time_limit(Duration::from_secs_f64(seconds.max(AT_LEAST)));
-    let audit = Audit::new(history, resolution, &control);
-    let review = |mut found: Findings| {
-        audit.review(&mut found, Witnesses::ThatMatter);
-        found.levels
+    let in_time = has_real_time(history);
+    let claimed: Vec<Level> = claimed(&history.origin().about).into_iter().filter_map(|c| c.level.decided).collect();
+    let mut decided: Vec<LevelResult> = Vec::new();
+    let mut decide = |levels: &dyn Fn(Questions<'_>) -> Vec<Level>, control: &Control| {
+        let verdicts: Vec<&LevelResult> = known.iter().chain(&decided).collect();
+        let Some(options) = options(levels(Questions { known: &verdicts, in_time })) else { return };
+        let mut found = match options.levels.iter().all(|level| level.plain_of().is_some()) {
+            true => checkers::check_without_sessions(history, Arc::clone(resolution), &options, control),
+            false => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &|_| {}),
+        };
+        Audit::new(history, resolution, control).review(&mut found, Witnesses::ThatMatter);
+        decided.append(&mut found.levels);
     };
-    let verdicts: Vec<&LevelResult> = known.iter().collect();
-    let questions = Questions { known: &verdicts, in_time: has_real_time(history) };
-    let claimed = claimed(&history.origin().about).into_iter().filter_map(|claimed| claimed.level.decided);
-    let mut decided = match options(questions.with_sessions(claimed)) {
-        None => Vec::new(),
-        Some(options) => review(checkers::check_resolved(history, Arc::clone(resolution), &options, &control, &|_| {})),
-    };
-    let verdicts: Vec<&LevelResult> = known.iter().chain(&decided).collect();
-    if let Some(options) = options(Questions { known: &verdicts, ..questions }.plain()) {
-        let found = checkers::check_without_sessions(history, Arc::clone(resolution), &options, &control);
-        decided.extend(review(found));
-    }
+    let limited = || control.with_time_limit(Duration::from_secs_f64(seconds.max(AT_LEAST)));
+    decide(&|questions| questions.open([Level::ParallelSnapshotIsolation]), control);
+    decide(&|questions| questions.open(claimed.iter().copied()), &limited());
+    decide(&|questions| questions.plain(), &limited());
+    decide(&|questions| questions.real_time(), &limited());
     decided.sort_by_key(|result| result.level);
     decided
 }
@@ -59,25 +60,29 @@ fn options(levels: Vec<Level>) -> Option<Options> {
 }
 
 impl Questions<'_> {
-    /// PSI, levels in real time whose forms with sessions are not violated, and others.
-    fn with_sessions(&self, others: impl Iterator<Item = Level>) -> Vec<Level> {
-        let psi = Level::ParallelSnapshotIsolation;
-        let in_time = Level::EVERY.into_iter().filter(|level| {
+    /// Those of some levels that are not known.
+    fn open(&self, levels: impl IntoIterator<Item = Level>) -> Vec<Level> {
+        levels.into_iter().filter(|&level| holds(self.known, level).is_none()).collect()
+    }
+
+    /// Levels in real time whose forms with sessions are not violated.
+    fn real_time(&self) -> Vec<Level> {
+        let asks = |level: &Level| {
+            let form = level.without_real_time();
             self.in_time
                 && level.row().order == CountedOrder::RealTime
-                && level.without_real_time().is_some_and(|form| form == psi || self.is_usual(form))
-        });
-        in_time.chain([psi]).chain(others).filter(|&level| holds(self.known, level).is_none()).collect()
+                && form.is_some_and(|form| form == Level::ParallelSnapshotIsolation || self.is_usual(form))
+        };
+        self.open(Level::EVERY.into_iter().filter(asks))
     }
 
     /// Plain levels whose forms with sessions are violated.
     fn plain(&self) -> Vec<Level> {
-        let is_open = |level: &Level| holds(self.known, *level).is_none();
         let violated = Level::EVERY.into_iter().filter(|&level| {
             (level == Level::ParallelSnapshotIsolation || self.is_usual(level))
                 && holds(self.known, level) == Some(false)
         });
-        violated.filter_map(Level::plain_form).filter(is_open).collect()
+        self.open(violated.filter_map(Level::plain_form))
     }
 
     /// Whether a level was asked for as one of the usual ones.
