@@ -282,7 +282,14 @@ fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
         window.get_by_label_contains("History two.txt").click();
         window.run_steps(3);
         window.event(egui::Event::ModifiersChanged(egui::Modifiers::NONE));
-        window.get_by_label("Differs RA: satisfied and violated");
+        window.get_by_label_contains("Open before: clean.txt, nothing violated");
+        window.get_by_label_contains("Open after: two.txt, RC violated");
+        wait(&mut window, "the shapes", |window| {
+            window.state().state().batch.as_ref().is_some_and(|batch| batch.shapes.is_some())
+        });
+        assert!(window.query_all_by_label_contains(": new, 0 before, 1 after").count() >= 2, "by class and by shape");
+        assert!(!says(&window, ": gone"));
+        press(&mut window, egui::Key::Escape);
         window.get_by_label("Filter histories").focus();
         window.run_steps(2);
         window.get_by_label("Filter histories").type_text("ra:violated");

@@ -23,6 +23,8 @@ pub enum Command {
     Open,
     /// Choose a folder of histories.
     OpenFolder,
+    /// Compare the open history with another.
+    CompareWith,
     /// Read the open file again.
     Reload,
     /// Back to the welcome page.
@@ -213,9 +215,10 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 
 /// The rows before those of the pages, in menu order.
 #[rustfmt::skip]
-const BEFORE_PAGES: [CommandRow; 54] = [
+const BEFORE_PAGES: [CommandRow; 55] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
+    CommandRow { command: Command::CompareWith, group: Group::File, name: "Compare with…", tooltip: "Choose another history, such as one before or after a fix, and see what differs: verdicts, counts, and which anomalies went and came", keys: &[with_control(Key::D)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
     CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
     CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
@@ -234,7 +237,7 @@ const BEFORE_PAGES: [CommandRow; 54] = [
     CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
     CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
     CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one", keys: &[with_control_and_shift(Key::M)] },
-    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn", keys: &[plain(Key::G)] },
+    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one", keys: &[plain(Key::G)] },
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
     CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
@@ -316,6 +319,7 @@ impl Command {
             self,
             Command::Open
                 | Command::OpenFolder
+                | Command::GroupBy
                 | Command::Quit
                 | Command::SwitchTheme
                 | Command::Help
@@ -480,6 +484,10 @@ pub enum Request {
     Hide(Vec<TransactionId>),
     /// Show only the histories of the folder that contain these words.
     BatchFilter(String),
+    /// Back from two compared histories to the table.
+    EndComparison,
+    /// List histories that look alike as one, or each by itself.
+    GroupHistories,
     /// Sort the table of the folder.
     BatchSort(super::batch::Column),
     /// Include this checker, or exclude it.

@@ -19,6 +19,8 @@ const NO_DIALOG: Duration = Duration::from_millis(500);
 pub enum Purpose {
     /// A history to open.
     Open,
+    /// A history to compare the open one with.
+    CompareWith,
     /// A folder to open.
     OpenFolder,
     /// Where to write an export.
@@ -57,8 +59,9 @@ impl Dialogs {
         };
         let number = self.revision.advance();
         let job = match purpose {
-            Purpose::Open => {
-                let answer = dialog.set_title("Open a history").pick_file();
+            Purpose::Open | Purpose::CompareWith => {
+                let title = if purpose == Purpose::Open { "Open a history" } else { "Compare with a history" };
+                let answer = dialog.set_title(title).pick_file();
                 Job::start("dialog", number, wake, move |_, outbox| {
                     outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
                 })
@@ -108,7 +111,7 @@ impl Dialogs {
     fn open_own(&mut self, purpose: Purpose) {
         self.own_purpose = Some(purpose);
         match purpose {
-            Purpose::Open => self.own.pick_file(),
+            Purpose::Open | Purpose::CompareWith => self.own.pick_file(),
             Purpose::OpenFolder => self.own.pick_directory(),
             Purpose::Export(_) | Purpose::Record => self.own.save_file(),
         }

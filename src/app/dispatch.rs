@@ -134,7 +134,9 @@ impl App {
                     document.browser.wanted = wanted;
                 }
             }
-            Request::Compare(row) => self.with_batch(|batch| batch.compare(row)),
+            Request::Compare(row) => self.compare(row),
+            Request::EndComparison => drop(self.end_comparison()),
+            Request::GroupHistories => self.with_batch(Batch::group),
             Request::SelectLevel(level) => self.select_level(level),
             Request::ExplainLevel(code) => {
                 let again = self.state.lattice.chosen == Some(code);
@@ -191,6 +193,7 @@ impl App {
         match command {
             Command::Open => self.ask_for(Purpose::Open),
             Command::OpenFolder => self.ask_for(Purpose::OpenFolder),
+            Command::CompareWith => self.ask_for(Purpose::CompareWith),
             Command::Reload => self.reload(),
             Command::Close if self.state.show_collect => self.state.show_collect = false,
             Command::Close => self.close(),
@@ -221,6 +224,7 @@ impl App {
             },
             Command::Bookmark => self.bookmark(),
             Command::EditNote => self.edit_note(),
+            Command::GroupBy if self.state.show_batch => self.with_batch(Batch::group),
             Command::GroupBy => {
                 let by = self.state.document.as_ref().map(|document| document.tree.by().next());
                 by.into_iter().for_each(|by| self.group_by(by));
@@ -386,6 +390,7 @@ impl App {
         } else if self.state.show_collect {
             // A run goes on in the background while the user looks at something else; only its own page stops it.
             self.state.show_collect = self.cancel_collecting();
+        } else if self.state.show_batch && self.end_comparison() {
         } else if self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
             if document.playing.take().is_some() {

@@ -14,6 +14,12 @@ pub fn score(wanted: &str, name: &str) -> Option<i32> {
     Some(sum - name.len() as i32 / 8)
 }
 
+/// [`score`] for a longer text: each word of `wanted` must occur in it as it is.
+pub fn score_in_text(wanted: &str, text: &str) -> Option<i32> {
+    let lower = text.to_lowercase();
+    wanted.to_lowercase().split_whitespace().all(|word| lower.contains(word)).then(|| score(wanted, text)).flatten()
+}
+
 fn word_score(word: &[char], name: &[char]) -> Option<i32> {
     if let Some(at) = name.windows(word.len().max(1)).position(|part| part == word) {
         let start = begins_word(name, at);
@@ -54,6 +60,12 @@ mod tests {
         assert_eq!(best("ZOOM", &names), Some("Zoom in"));
         assert_eq!(best("xyz", &names), None);
         assert_eq!(best("T29", &["T1295", "T295"]), Some("T295"));
+    }
+
+    #[test]
+    fn a_text_has_the_words_themselves() {
+        assert!(score_in_text("sweep over", "Checkers: a sweep over generated histories").is_some());
+        assert_eq!(score_in_text("sweep", "Save what the page shows as a picture"), None);
     }
 
     #[test]

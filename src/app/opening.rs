@@ -15,7 +15,7 @@ use super::{recent, samples};
 use crate::checkers::{Options, ViolationName};
 use crate::history::Rules;
 use crate::jobs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl App {
@@ -28,6 +28,14 @@ impl App {
     /// Opens a file, or what a folder or a link leads to.
     pub(super) fn open_path(&mut self, path: PathBuf) {
         self.look(paths::Request { path, ..paths::Request::default() });
+    }
+
+    /// Compares the open history with another.
+    fn compare_with(&mut self, other: PathBuf) {
+        match self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned) {
+            Some(path) => self.look(paths::Request { path, others: vec![other], ..paths::Request::default() }),
+            None => self.state.tell(true, "Only a history that was opened from a file can be compared"),
+        }
     }
 
     /// Finds out, off the frame, where a path leads, to open it then.
@@ -149,6 +157,7 @@ impl App {
     pub(super) fn poll_files(&mut self, ctx: &egui::Context) {
         match self.dialogs.update(ctx) {
             Some((Purpose::Open | Purpose::OpenFolder, path)) => self.open_path(path),
+            Some((Purpose::CompareWith, path)) => self.compare_with(path),
             Some((Purpose::Export(_), path)) => {
                 if let Some(form) = &mut self.state.export {
                     form.path = path.display().to_string();

@@ -74,8 +74,8 @@ impl Palette {
             .iter()
             .filter(|row| row.command != Command::Palette && (has_document || !row.command.needs_history()));
         let commands = commands.filter_map(|row| {
-            let score = fuzzy::score(&self.text, &format!("{} {}", row.name, row.tooltip))?;
-            let score = score.max(fuzzy::score(&self.text, row.name).map_or(i32::MIN, |by_name| by_name + 20));
+            let by_name = fuzzy::score(&self.text, row.name).map(|score| score + 20);
+            let score = by_name.max(fuzzy::score_in_text(&self.text, &format!("{} {}", row.name, row.tooltip)))?;
             let note = format!("{}  {}", row.tooltip, row.command.key_text());
             Some(Found { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
         });

@@ -19,7 +19,7 @@ pub struct Request {
     pub path: PathBuf,
     /// The dropped file, if it was dropped: if there is no such path, its contents are used.
     pub dropped: Option<DroppedFileHandle>,
-    /// Files that are only remembered.
+    /// More histories, to be opened in one table; two are compared.
     pub others: Vec<PathBuf>,
     /// What shall be looked at, where neither a link nor a project says so.
     pub wish: Option<RestoreTarget>,
@@ -100,6 +100,10 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
             Err(error) => ResolvedPath::Nothing(format!("{name}: {error}")),
         });
     }
+    if !request.others.is_empty() {
+        let paths: Vec<PathBuf> = std::iter::once(&request.path).chain(&request.others).cloned().collect();
+        return several(&paths, control);
+    }
     let (path, link) = project::split_link(&request.path);
     if project::is_project(&path) {
         return Some(match project::read(&path) {
@@ -151,6 +155,19 @@ fn with_own_project(path: PathBuf) -> ResolvedPath {
     leads
 }
 
+/// The table of several histories, as given; if there are two, they are compared.
+fn several(paths: &[PathBuf], control: &Control) -> Option<ResolvedPath> {
+    let found = formats::histories(paths, control).ok()?;
+    let folder = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new("")).to_owned();
+    let mut batch = Batch::new(&folder, found);
+    if let ([first, _], 2) = (paths, batch.rows.len()) {
+        // Rows are kept by name.
+        let before = usize::from(batch.rows[0].path != *first);
+        batch.compared = vec![before, 1 - before];
+    }
+    Some(ResolvedPath::Several(Box::new(batch)))
+}
+
 fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
     let found = formats::histories(&[folder.to_owned()], control).ok()?;
     let error = found.iter().find_map(|found| match found {
@@ -196,6 +213,11 @@ mod tests {
         assert!(
             matches!(leads(request(folder.path().to_owned())), ResolvedPath::Several(batch) if batch.rows.len() == 1)
         );
+        let named = |name: &str| folder.path().join(name);
+        at("a.txt", "a: [w x 2]\n");
+        let two = Request { path: named("h.txt"), others: vec![named("a.txt")], ..Request::default() };
+        let ResolvedPath::Several(batch) = leads(two) else { panic!("they are several") };
+        assert_eq!((batch.rows.len(), batch.compared), (2, vec![1, 0]), "in the order in which they were given");
         let empty = tempfile::tempdir().expect("a temporary folder");
         assert!(matches!(leads(request(empty.path().to_owned())), ResolvedPath::Nothing(_)));
     }

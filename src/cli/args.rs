@@ -35,7 +35,7 @@ use std::path::PathBuf;
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
-    /// Histories to open in the window
+    /// A history or a folder to open in the window; two histories are compared
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 }

@@ -44,7 +44,7 @@ pub use minimize::{Minimizer, minimize, minimize_at, whole};
 pub use orders::{Difference, Orders};
 pub use reasons::EdgeReason;
 pub use sentences::{Headline, codes, headline, size, summary, title};
-pub use signature::signature;
+pub use signature::{Shape, shape, signature};
 pub use statement::{Rule, Statement, Step, StepRole};
 
 use crate::checkers::{Level, Proof, Verdict, Violation};

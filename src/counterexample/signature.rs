@@ -5,6 +5,15 @@ use crate::checkers::{Proof, Violation};
 use crate::history::KeyId;
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
+/// What a counterexample looks like without names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shape {
+    /// Its [`signature`].
+    pub text: String,
+    /// The steps of the cycle that comes first in it; none if reads alone are wrong.
+    pub cycle: Vec<Relation>,
+}
+
 /// The signature of a counterexample, such as `RA TAP-k: CM a (WR), SO`: level, pattern and the shape of its cycle,
 /// independent of names, ids, values, sessions, the order in the file and of how long the causal paths are.
 ///
@@ -12,15 +21,20 @@ use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 /// evidence for the older version in parentheses. Keys are lettered in order of appearance, starting at the step that
 /// makes the signature alphabetically first. Cases are separated by `|`, in alphabetical order. O(edges²).
 pub fn signature(example: &Counterexample) -> String {
+    shape(example).text
+}
+
+/// The signature and its first cycle.
+pub fn shape(example: &Counterexample) -> Shape {
     let violation = &example.violation;
-    let mut shapes: Vec<String> = Vec::new();
+    let mut shapes: Vec<(String, Vec<Relation>)> = Vec::new();
     for part in violation.proof.parts() {
         match part {
             Proof::Read => {}
-            Proof::Reads { pattern, reads } => shapes.push(format!("{pattern} of {}", reads.len())),
+            Proof::Reads { pattern, reads } => shapes.push((format!("{pattern} of {}", reads.len()), Vec::new())),
             Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
             // Which cycles exclude all orders depends on the search.
-            Proof::Clauses { .. } => shapes.push("many orders".to_owned()),
+            Proof::Clauses { .. } => shapes.push(("many orders".to_owned(), Vec::new())),
             Proof::Split { .. }
             | Proof::Writers { .. }
             | Proof::Appends { .. }
@@ -31,24 +45,23 @@ pub fn signature(example: &Counterexample) -> String {
     shapes.sort_unstable();
     shapes.dedup();
     let head = format!("{} {}", example.level.code(), violation.id.pattern);
-    match shapes.is_empty() {
-        true => head,
-        false => format!("{head}: {}", shapes.join(" | ")),
-    }
+    let texts: Vec<&str> = shapes.iter().map(|(text, _)| text.as_str()).collect();
+    let text = if texts.is_empty() { head } else { format!("{head}: {}", texts.join(" | ")) };
+    Shape { text, cycle: shapes.into_iter().next().map(|(_, cycle)| cycle).unwrap_or_default() }
 }
 
 /// A step of a cycle: its kind and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StepShape {
-    code: &'static str,
+    relation: Relation,
     key: Option<KeyId>,
     seen: &'static str,
     from_initial: bool,
     to_initial: bool,
 }
 
-/// The alphabetically first of the descriptions that begin at each step.
-fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> String {
+/// The alphabetically first of the descriptions that begin at each step, and its steps.
+fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> (String, Vec<Relation>) {
     let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| violation.edges.get(e)).collect();
     // Begin after a step that is inferred, so that no path of observed steps is cut in two.
     let begin = edges.iter().position(|edge| !is_observed(edge)).map_or(0, |place| place + 1);
@@ -56,29 +69,30 @@ fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> String {
     for place in 0..edges.len() {
         let edge = edges[(begin + place) % edges.len()];
         match steps.last_mut() {
-            Some(last) if is_observed(edge) && matches!(last.code, "SO" | "WR" | "CO") => {
-                last.code = "CO";
+            Some(last) if is_observed(edge) && is_seen(last.relation) => {
+                last.relation = Relation::CausalOrder;
                 last.key = None;
                 last.to_initial = edge.to.is_initial();
             }
             _ => steps.push(step_shape(violation, edge)),
         }
     }
-    let rotations = (0..steps.len()).map(|first| described(&steps, first));
+    let relations = |first: usize| steps[first..].iter().chain(&steps[..first]).map(|step| step.relation).collect();
+    let rotations = (0..steps.len()).map(|first| (described(&steps, first), relations(first)));
     rotations.min().unwrap_or_default()
 }
 
 fn is_observed(edge: &Edge) -> bool {
-    matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder)
+    is_seen(edge.relation)
+}
+
+fn is_seen(relation: Relation) -> bool {
+    matches!(relation, Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder)
 }
 
 fn step_shape(violation: &Violation, edge: &Edge) -> StepShape {
-    let (code, key) = match edge.relation {
-        Relation::SessionOrder => ("SO", None),
-        Relation::CausalOrder => ("CO", None),
-        // With one operation each a path is as good as its steps.
-        relation => (relation.code(), edge.key),
-    };
+    // With one operation each a path is as good as its steps.
+    let key = edge.key.filter(|_| !matches!(edge.relation, Relation::SessionOrder | Relation::CausalOrder));
     let seen = match &edge.because {
         Reason::Visible { axiom, seen, .. } => seen_shape(violation, *axiom, seen),
         Reason::Conflict { .. } => "conflict",
@@ -86,7 +100,13 @@ fn step_shape(violation: &Violation, edge: &Edge) -> StepShape {
         Reason::Assumed => "either",
         _ => "",
     };
-    StepShape { code, key, seen, from_initial: edge.from.is_initial(), to_initial: edge.to.is_initial() }
+    StepShape {
+        relation: edge.relation,
+        key,
+        seen,
+        from_initial: edge.from.is_initial(),
+        to_initial: edge.to.is_initial(),
+    }
 }
 
 /// By what t3 sees t2.
@@ -105,7 +125,7 @@ fn described(steps: &[StepShape], first: usize) -> String {
     let mut parts = Vec::new();
     for place in 0..steps.len() {
         let step = &steps[(first + place) % steps.len()];
-        let mut text = step.code.to_owned();
+        let mut text = step.relation.code().to_owned();
         if let Some(key) = step.key {
             let number = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 keys.push(key);

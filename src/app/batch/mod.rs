@@ -1,16 +1,20 @@
 //! A folder of histories: each is checked in turn, and a table shows the results. A bad file is a row like any other.
 
+mod compare;
 mod work;
 
+pub use compare::{ComparedShape, ComparedShapes};
 pub(super) use work::CHECK_FOLDER;
 
 use super::App;
+use super::style::counted;
 use super::verdict_summary::Conclusion;
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, LevelSet, Pattern};
 use crate::formats::Found;
 use crate::jobs;
-use std::cmp::Ordering;
+use crate::relations::Relation;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use work::check_all;
@@ -67,12 +71,15 @@ pub struct Signature {
     pub pattern: Pattern,
     /// Level, pattern and shape of its cycle, without names.
     pub shape: String,
+    /// The steps of its first cycle.
+    pub cycle: Vec<Relation>,
 }
 
 impl Signature {
-    /// In one line.
+    /// In one line, for the fonts of the window.
     pub fn text(&self) -> String {
-        format!("{} · {} txns", self.shape, self.size)
+        let shape = self.shape.replace('⊥', "init");
+        format!("{shape} · {}", counted(self.size, "transaction"))
     }
 }
 
@@ -100,7 +107,8 @@ impl Row {
         self.outcome = outcome;
     }
 
-    fn checked(&self) -> Option<&Checked> {
+    /// What was found, once it was checked.
+    pub fn checked(&self) -> Option<&Checked> {
         match &self.outcome {
             Outcome::Checked(checked) => Some(checked),
             Outcome::Waiting | Outcome::Failed(_) => None,
@@ -173,8 +181,14 @@ pub struct Batch {
     pub filter: String,
     /// The row that Enter opens: an index into [`order`](Self::order).
     pub chosen: usize,
-    /// Rows compared side by side.
+    /// Histories that look alike share a row, that of the smallest.
+    pub grouped: bool,
+    /// How many histories share each row of [`order`](Self::order), if they are grouped.
+    pub alike: Vec<usize>,
+    /// Rows that are compared as soon as there are two.
     pub compared: Vec<usize>,
+    /// The shapes of their anomalies.
+    pub shapes: Option<ComparedShapes>,
     /// The work has ended.
     pub done: bool,
     n_known: usize,
@@ -203,7 +217,10 @@ impl Batch {
             descending: false,
             filter: String::new(),
             chosen: 0,
+            grouped: false,
+            alike: Vec::new(),
             compared: Vec::new(),
+            shapes: None,
             done: false,
             n_known,
             levels: Level::ALL.into_iter().collect(),
@@ -228,8 +245,34 @@ impl Batch {
         let chosen = self.order.get(self.chosen).copied();
         let mut order: Vec<usize> = (0..self.rows.len()).filter(|&at| passes(&self.rows[at], &words)).collect();
         order.sort_unstable_by(|a, b| self.order_of(*a, *b));
-        self.order = order;
+        (self.order, self.alike) = if self.grouped { self.groups(order) } else { (order, Vec::new()) };
         self.choose(chosen);
+    }
+
+    /// The smallest of each group of histories whose smallest anomalies look alike, and the sizes of the groups; the
+    /// largest group first, those without an anomaly or a result last.
+    fn groups(&self, order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+        let mut groups: BTreeMap<(u8, Option<&Signature>), Vec<usize>> = BTreeMap::new();
+        for at in order {
+            let kind = match (&self.rows[at].outcome, self.rows[at].checked().and_then(|c| c.smallest.as_ref())) {
+                (_, Some(smallest)) => (0, Some(smallest)),
+                (Outcome::Checked(_), None) => (1, None),
+                (Outcome::Waiting, None) => (2, None),
+                (Outcome::Failed(_), None) => (3, None),
+            };
+            groups.entry(kind).or_default().push(at);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|((kind, _), rows)| (*kind, Reverse(rows.len())));
+        let size = |at: &usize| self.rows[*at].checked().map_or(usize::MAX, |checked| checked.transactions);
+        let smallest = |rows: &[usize]| rows.iter().copied().min_by_key(size);
+        groups.iter().filter_map(|(_, rows)| Some((smallest(rows)?, rows.len()))).unzip()
+    }
+
+    /// Lists histories that look alike as one, or each by itself again.
+    pub fn group(&mut self) {
+        self.grouped = !self.grouped;
+        self.arrange();
     }
 
     /// Records the result of a history; only its own row moves. O(rows).
@@ -243,6 +286,9 @@ impl Batch {
             checked.conclusions.iter().for_each(|(level, _)| self.levels.insert(*level));
         }
         row.set(outcome);
+        if self.grouped {
+            return self.arrange();
+        }
         let chosen = self.order.get(self.chosen).copied();
         self.order.retain(|at| *at != place);
         if passes(&self.rows[place], &self.words()) {
@@ -280,19 +326,6 @@ impl Batch {
         self.descending = self.sort == column && !self.descending;
         self.sort = column;
         self.arrange();
-    }
-
-    /// Adds a row to the comparison or removes it; at most two.
-    pub fn compare(&mut self, row: usize) {
-        match self.compared.iter().position(|other| *other == row) {
-            Some(at) => drop(self.compared.remove(at)),
-            None => {
-                self.compared.push(row);
-                if self.compared.len() > 2 {
-                    self.compared.remove(0);
-                }
-            }
-        }
     }
 }
 
@@ -332,6 +365,7 @@ impl App {
             pool.install(|| check_all(&paths, &promised, control, outbox))
         });
         jobs::replace(&mut self.state.batch, Some(batch));
+        self.compare_shapes();
         self.state.show_batch = true;
         self.state.show_collect = false;
     }
@@ -407,9 +441,21 @@ mod tests {
     }
 
     #[test]
-    fn two_rows_at_most_are_compared() {
+    fn histories_that_look_alike_share_a_row_that_opens_the_smallest() {
+        let lost = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
+        let larger = format!("{lost}c: [w y 1]\nd: [r y 1]\n");
         let mut batch = Batch::new(Path::new(""), Vec::new());
-        [1, 2, 3, 2].into_iter().for_each(|row| batch.compare(row));
-        assert_eq!(batch.compared, [3]);
+        batch.rows = vec![
+            row("clean", checked("a: [w x 1]\n")),
+            row("larger", checked(&larger)),
+            row("lost", checked(lost)),
+            row("bad", checked("a: [w x")),
+        ];
+        batch.group();
+        assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![2, 0, 3], vec![2, 1, 1]));
+        batch.settle(0, checked(lost));
+        assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![0, 3], vec![3, 1]));
+        batch.group();
+        assert_eq!((batch.order.len(), batch.alike.len()), (4, 0));
     }
 }

@@ -6,7 +6,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Violation};
 use crate::control::Control;
-use crate::counterexample::signature;
+use crate::counterexample::{Shape, shape};
 use crate::formats;
 use crate::history::History;
 use crate::jobs::Outbox;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Time limit for one history; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
-/// Time limit for minimizing the smallest anomaly.
-const MINIMIZING: Duration = Duration::from_secs(5);
+/// Time limit for minimizing anomalies of one history.
+pub(super) const MINIMIZING: Duration = Duration::from_secs(5);
 /// Instances looked at to find the smallest of each pattern.
 const INSTANCES: usize = 20;
 
@@ -46,28 +46,16 @@ pub(super) fn check_all(paths: &[PathBuf], promised: &[Level], control: &Control
 }
 
 pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> Outcome {
-    if !path.exists() {
-        return Outcome::Failed("it is gone".to_owned());
-    }
     let started = Instant::now();
     let own = control.branch().with_time_limit(EACH);
-    let history = match formats::open(path, None, &own) {
-        Ok(history) => history,
-        Err(error) => {
-            // The table names the file already.
-            let text = error.to_string();
-            let path = format!("{}: ", path.display());
-            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
-        }
+    let (history, findings) = match checked(path, promised, &own) {
+        Ok(found) => found,
+        Err(why) => return Outcome::Failed(why),
     };
-    let mut levels = Level::of(&history);
-    levels.extend(promised);
-    levels.sort_unstable();
-    levels.dedup();
-    let options = Options { levels, max_instances: INSTANCES, ..Options::default() };
-    let Findings { levels, patterns, violations, .. } = audit::check(&history, &options, &own, &|_| ());
+    let Findings { levels, patterns, violations, .. } = findings;
     let candidates = violations.iter().filter(|violation| !violation.implied);
     let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
+    let own = own.with_time_limit(MINIMIZING);
     Outcome::Checked(Box::new(Checked {
         transactions: history.recorded().transactions,
         conclusions: levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
@@ -77,10 +65,31 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
     }))
 }
 
+/// A history, checked at the levels that apply and at some others, or why it could not be read.
+pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Result<(History, Findings), String> {
+    if !path.exists() {
+        return Err("it is gone".to_owned());
+    }
+    let history = formats::open(path, None, control).map_err(|error| {
+        // The table names the file already.
+        let text = error.to_string();
+        let path = format!("{}: ", path.display());
+        text.strip_prefix(&path).map_or(text.clone(), str::to_owned)
+    })?;
+    let mut levels = Level::of(&history);
+    levels.extend(others);
+    levels.sort_unstable();
+    levels.dedup();
+    let options = Options { levels, max_instances: INSTANCES, ..Options::default() };
+    let findings = audit::check(&history, &options, control, &|_| ());
+    Ok((history, findings))
+}
+
 impl Signature {
-    /// What a violation looks like once minimized, for which there are a few seconds.
-    fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        let example = audit::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
+    /// What a violation looks like once minimized.
+    pub(super) fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
+        let example = audit::minimize(history, violation, control);
+        let Shape { text, cycle } = shape(&example);
+        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: text, cycle }
     }
 }

@@ -1,27 +1,46 @@
-//! The table of a folder of histories, and two of them side by side.
+//! The table of a folder of histories.
 
-use super::{paint_cross, paint_tick};
-use crate::app::batch::{Batch, Checked, Column, Outcome, patterns_of};
+use super::comparison::comparison_ui;
+use super::{paint_cross, paint_tick, small_cycle};
+use crate::app::batch::{Batch, Checked, Column, Outcome, Signature};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette, ROW, counted, duration};
 use crate::app::verdict_summary::Conclusion;
-use crate::checkers::Level;
-use crate::diagram::text_size::elide;
+use crate::checkers::{Level, LevelSet};
 use crate::report::grouped;
 use egui::{
     Align2, CornerRadius, FontId, Key, Modifiers, Rect, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 /// Share of the width that each column takes.
-const SHARES: [f32; 6] = [0.25, 0.09, 0.27, 0.08, 0.24, 0.07];
+const SHARES: [f32; 6] = [0.21, 0.08, 0.24, 0.07, 0.35, 0.05];
+
+/// Width of the picture of a signature, in points.
+const PICTURE: f32 = 84.0;
 
 /// Draws the page.
 pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
+    if let [a, b] = batch.compared[..] {
+        return comparison_ui(ui, batch, [a, b], requests);
+    }
+    title_ui(ui, batch, focus_filter, requests);
+    keys(ui, batch, requests);
+    let widths = SHARES.map(|share| (ui.available_width() - 12.0) * share);
+    head_ui(ui, batch, &widths, requests);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let rows = ScrollArea::vertical().id_salt("batch").auto_shrink(false);
+    rows.show_rows(ui, ROW + 3.0, batch.order.len(), |ui, range| {
+        range.for_each(|place| row_ui(ui, batch, place, &widths, requests));
+    });
+}
+
+/// The folder, how far its histories are, and how they are listed.
+fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         style::bold_line(ui, &format!("Histories in {}", batch.folder.display()), style::HEADING, palette.strong);
         let progress = match batch.done {
-            true => counted(batch.rows.len(), "history").replace("historys", "histories"),
+            true => histories(batch.rows.len()),
             false => format!("{} of {} checked", grouped(batch.n_known() as u64), grouped(batch.rows.len() as u64)),
         };
         style::note(ui, progress);
@@ -41,23 +60,16 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut R
         if response.changed() {
             requests.push(Request::BatchFilter(filter));
         }
+        let group = egui::Button::selectable(batch.grouped, "Alike as one");
+        if ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
+            requests.push(Request::GroupHistories);
+        }
         style::note(ui, "a click opens, Shift and a click compares two");
     });
-    keys(ui, batch, requests);
-    let widths = SHARES.map(|share| (ui.available_width() - 12.0) * share);
-    head_ui(ui, batch, &widths, requests);
-    let below = if batch.compared.len() == 2 { 260.0 } else { 0.0 };
-    let height = (ui.available_height() - below).max(80.0);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    ScrollArea::vertical().id_salt("batch").auto_shrink(false).max_height(height).show_rows(
-        ui,
-        ROW + 3.0,
-        batch.order.len(),
-        |ui, range| range.for_each(|place| row_ui(ui, batch, place, &widths, requests)),
-    );
-    if let [a, b] = batch.compared[..] {
-        compare_ui(ui, batch, a, b);
-    }
+}
+
+fn histories(n: usize) -> String {
+    counted(n, "history").replace("historys", "histories")
 }
 
 fn keys(ui: &Ui, batch: &Batch, requests: &mut Requests) {
@@ -87,8 +99,12 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
         };
         let colour = if sorted || response.hovered() { palette.accent } else { palette.weak };
         let font = FontId::proportional(style::SMALL);
-        let text = format!("{}{arrow}", column.title());
-        ui.painter().text(cell.left_center(), Align2::LEFT_CENTER, text, font, colour);
+        let text = if column == Column::Verdict { arrow.to_owned() } else { format!("{}{arrow}", column.title()) };
+        let at = if column == Column::Verdict { cell.left_center() - vec2(14.0, 0.0) } else { cell.left_center() };
+        ui.painter().text(at, Align2::LEFT_CENTER, text.trim_start(), font, colour);
+        if column == Column::Verdict {
+            level_codes(ui, batch.levels(), cell);
+        }
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sort by {}", column.title())));
         if response.on_hover_text("Sort by this, again for the other way round").clicked() {
             requests.push(Request::BatchSort(column));
@@ -102,10 +118,15 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
         return;
     };
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 3.0), Sense::click());
+    let corners = CornerRadius::same(4);
     if batch.compared.contains(&at) {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.selected);
-    } else if place == batch.chosen || response.hovered() {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.raised);
+        ui.painter().rect_filled(area, corners, palette.selected);
+    } else if response.hovered() {
+        ui.painter().rect_filled(area, corners, palette.hovered);
+    }
+    if place == batch.chosen {
+        // What the keyboard is at has a frame; what the pointer is at is filled.
+        ui.painter().rect_stroke(area, corners, (1.5, palette.accent), egui::StrokeKind::Inside);
     }
     let mut lefts = [0.0; 6];
     let mut x = area.left() + 6.0;
@@ -121,7 +142,12 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
         let font = FontId::proportional(style::BODY);
         ui.painter_at(clip).text(pos2(lefts[column], area.center().y), Align2::LEFT_CENTER, text, font, colour);
     };
-    text(0, &row.name, palette.text);
+    match batch.alike.get(place) {
+        Some(&n) if n > 1 => {
+            text(0, &format!("{}, smallest: {}", histories(n), row.name), palette.text);
+        }
+        _ => text(0, &row.name, palette.text),
+    }
     let spoken = match &row.outcome {
         Outcome::Waiting => {
             text(2, "…", palette.weak);
@@ -138,12 +164,18 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             levels_ui(
                 ui,
                 Rect::from_min_size(pos2(lefts[2], area.top()), vec2(widths[2], area.height())),
-                batch,
+                batch.levels(),
                 checked,
             );
             text(3, &grouped(checked.anomalies()), palette.text);
-            let smallest = checked.smallest.as_ref().map(|signature| signature.text()).unwrap_or_default();
-            text(4, &smallest, palette.text);
+            let smallest = checked.smallest.as_ref().map(Signature::text).unwrap_or_default();
+            if let Some(signature) = &checked.smallest {
+                let picture = Rect::from_min_size(pos2(lefts[4], area.top()), vec2(PICTURE, area.height()));
+                small_cycle(ui.painter(), &palette, picture, &signature.cycle);
+                let room =
+                    Rect::from_min_max(pos2(picture.right() + 8.0, area.top()), pos2(lefts[5] - 6.0, area.bottom()));
+                elided(ui, room, &smallest);
+            }
             text(5, &duration(checked.seconds), palette.weak);
             let weakest = checked.weakest_broken().map_or("nothing broken".to_owned(), |l| format!("{l} broken"));
             if smallest.is_empty() { weakest } else { format!("{weakest}, {smallest}") }
@@ -170,63 +202,44 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
     response.on_hover_text(name);
 }
 
-/// The codes of the levels, each in the colour of its verdict, with a tick or a cross.
-fn levels_ui(ui: &Ui, area: Rect, batch: &Batch, checked: &Checked) {
+/// A text in the middle of an area, cut with an ellipsis where it is too long.
+pub(super) fn elided(ui: &Ui, area: Rect, text: &str) {
+    let wrap = Some(egui::TextWrapMode::Truncate);
+    let galley = egui::WidgetText::from(text).into_galley(ui, wrap, area.width(), FontId::proportional(style::BODY));
+    let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);
+    ui.painter().galley(at, galley, Palette::of(ui).text);
+}
+
+/// The middles of the columns of levels.
+fn level_places(levels: LevelSet, area: Rect) -> impl Iterator<Item = (Level, f32)> {
+    let step = (area.width() - 8.0) / levels.iter().count().max(1) as f32;
+    let places = levels.iter().enumerate().map(|(place, level)| (level, area.left() + step * (place as f32 + 0.4)));
+    places.collect::<Vec<_>>().into_iter()
+}
+
+/// The codes of levels, as headings.
+pub(super) fn level_codes(ui: &Ui, levels: LevelSet, area: Rect) {
     let palette = Palette::of(ui);
-    let levels: Vec<Level> = batch.levels().iter().collect();
-    let step = (area.width() - 8.0) / levels.len() as f32;
-    for (place, level) in levels.into_iter().enumerate() {
-        let Some(conclusion) = checked.conclusion(level) else { continue };
-        let colour = palette.conclusion(conclusion);
-        let centre = pos2(area.left() + step * (place as f32 + 0.4), area.center().y);
-        let font = FontId::proportional(style::SMALL - 2.0);
-        ui.painter().text(centre + vec2(0.0, 6.0), Align2::CENTER_CENTER, level.code(), font.clone(), colour);
-        match conclusion {
-            Conclusion::Holds => paint_tick(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
-            Conclusion::Broken => paint_cross(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
-            Conclusion::Open => {
-                ui.painter().text(centre - vec2(0.0, 5.0), Align2::CENTER_CENTER, "?", font, colour);
-            }
-        }
+    for (level, x) in level_places(levels, area) {
+        let font = FontId::proportional(style::SMALL);
+        ui.painter().text(pos2(x, area.center().y), Align2::CENTER_CENTER, level.code(), font, palette.weak);
     }
 }
 
-/// Two histories side by side: levels and patterns; what differs is marked.
-fn compare_ui(ui: &mut Ui, batch: &Batch, a: usize, b: usize) {
+/// A tick or a cross for each level, in the colour of its verdict.
+pub(super) fn levels_ui(ui: &Ui, area: Rect, levels: LevelSet, checked: &Checked) {
     let palette = Palette::of(ui);
-    ui.separator();
-    let (Some(first), Some(second)) = (batch.rows.get(a), batch.rows.get(b)) else { return };
-    let (Outcome::Checked(left), Outcome::Checked(right)) = (&first.outcome, &second.outcome) else {
-        style::note(ui, "Both must have been checked to be compared.");
-        return;
-    };
-    ScrollArea::vertical().id_salt("comparison").auto_shrink(false).show(ui, |ui| {
-        egui::Grid::new("comparison").num_columns(3).spacing(vec2(26.0, 3.0)).show(ui, |ui| {
-            style::bold_line(ui, "Compared", style::BODY, palette.strong);
-            style::bold_line(ui, &elide(&first.name, 40), style::BODY, palette.strong);
-            style::bold_line(ui, &elide(&second.name, 40), style::BODY, palette.strong);
-            ui.end_row();
-            let line = |ui: &mut Ui, what: &str, x: String, y: String| {
-                let differs = x != y;
-                let colour = if differs { palette.caution } else { palette.weak };
-                let mark = if differs { "≠ " } else { "= " };
-                let response = ui.colored_label(colour, format!("{mark}{what}"));
-                let spoken = format!("{} {what}: {x} and {y}", if differs { "Differs" } else { "Same" });
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &spoken));
-                ui.colored_label(colour, x);
-                ui.colored_label(colour, y);
-                ui.end_row();
-            };
-            line(ui, "transactions", grouped(left.transactions as u64), grouped(right.transactions as u64));
-            let word = |c: &Checked, level| c.conclusion(level).map_or("not asked for", Conclusion::word).to_owned();
-            for level in batch.levels().iter() {
-                if left.conclusion(level).or(right.conclusion(level)).is_some() {
-                    line(ui, level.code(), word(left, level), word(right, level));
-                }
+    for (level, x) in level_places(levels, area) {
+        let Some(conclusion) = checked.conclusion(level) else { continue };
+        let colour = palette.conclusion(conclusion);
+        let centre = pos2(x, area.center().y);
+        match conclusion {
+            Conclusion::Holds => paint_tick(ui.painter(), centre, 10.0, colour),
+            Conclusion::Broken => paint_cross(ui.painter(), centre, 10.0, colour),
+            Conclusion::Open => {
+                let font = FontId::proportional(style::BODY);
+                ui.painter().text(centre, Align2::CENTER_CENTER, "?", font, colour);
             }
-            for (pattern, x, y) in patterns_of(left, right) {
-                line(ui, pattern.row().title, grouped(x), grouped(y));
-            }
-        });
-    });
+        }
+    }
 }

@@ -10,6 +10,7 @@ pub mod cases;
 mod chart;
 pub mod checker_comparison;
 pub mod collect;
+mod comparison;
 pub mod export_form;
 pub mod graph;
 pub mod group;
@@ -49,7 +50,7 @@ use super::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Emphasis;
 use crate::diagram::scene::Scene;
 use crate::relations::Relation;
-use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
@@ -105,6 +106,51 @@ pub fn paint_cross(painter: &egui::Painter, centre: Pos2, size: f32, colour: Col
     let r = size * 0.38;
     painter.line_segment([centre + vec2(-r, -r), centre + vec2(r, r)], stroke);
     painter.line_segment([centre + vec2(-r, r), centre + vec2(r, -r)], stroke);
+}
+
+/// A cycle as a small picture: a dot for each transaction, an arrow in the colour of its relation for each step. A lone dot
+/// with a cross is a wrong read.
+pub fn small_cycle(painter: &egui::Painter, palette: &Palette, area: Rect, cycle: &[Relation]) {
+    let dot = |at: Pos2| {
+        painter.circle_filled(at, 3.0, palette.weak);
+    };
+    let middle = area.center().y;
+    // A path of several steps that leads back to where it began.
+    let twice: Vec<Relation>;
+    let cycle = match cycle {
+        &[path] => {
+            twice = vec![path, path];
+            &twice
+        }
+        cycle => cycle,
+    };
+    let n = cycle.len();
+    if n == 0 {
+        let at = pos2(area.left() + 6.0, middle);
+        dot(at);
+        return paint_cross(painter, at + vec2(12.0, 0.0), 8.0, palette.bad);
+    }
+    let step = ((area.width() - 12.0) / (n - 1).max(1) as f32).min(26.0);
+    let place = |i: usize| pos2(area.left() + 6.0 + step * i as f32, middle - 4.0);
+    for (i, relation) in cycle.iter().enumerate() {
+        let stroke = Stroke::new(1.6, palette.relation(*relation));
+        let (from, to) = (place(i), place((i + 1) % n));
+        let points = match i + 1 < n {
+            true => vec![from + vec2(4.0, 0.0), to - vec2(5.0, 0.0)],
+            // The last step leads back below the others.
+            false => {
+                let down = vec2(0.0, 9.0);
+                vec![from + vec2(0.0, 4.0), from + down, to + down, to + vec2(0.0, 5.0)]
+            }
+        };
+        if let [.., before, end] = points[..] {
+            let ahead = (end - before).normalized();
+            let side = vec2(-ahead.y, ahead.x);
+            painter.line(vec![end - ahead * 4.0 + side * 2.6, end, end - ahead * 4.0 - side * 2.6], stroke);
+        }
+        painter.line(points, stroke);
+    }
+    (0..n).for_each(|i| dot(place(i)));
 }
 
 /// The triangle before a line that can be opened.

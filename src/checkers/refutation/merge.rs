@@ -1,7 +1,7 @@
 //! Merges the violations of several cases.
 
 use super::needs::{is_open, rests_on_writers};
-use crate::checkers::strong_patterns::named_by;
+use crate::checkers::strong_patterns::{key_of, named_by};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
@@ -89,6 +89,7 @@ fn name_by_common_levels(whole: &mut Violation, first: &Proof, of_first: Option<
     let common = whole.levels.weakest().filter(|_| whole.levels.weakest() != of_first);
     if let Some(level) = common.filter(|_| whole.id.pattern.is_named_by_level()) {
         whole.id.pattern = named_by(&whole.edges, first, level);
+        whole.key = key_of(whole.id.pattern, &whole.edges, first);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Names of cycles.
 
 use crate::checkers::{Level, Pattern, Proof, Respected};
+use crate::history::KeyId;
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
@@ -35,6 +36,14 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
 /// The pattern of a violation with this proof, by its first case, if this is the weakest level that it violates.
 pub(in crate::checkers) fn named_by(edges: &[Edge], proof: &Proof, weakest: Level) -> Pattern {
     classify(edges, proof.first_part(), weakest).0
+}
+
+/// The key that a cycle of a pattern is about, if it is about one.
+pub(in crate::checkers) fn key_of(pattern: Pattern, edges: &[Edge], proof: &Proof) -> Option<KeyId> {
+    match proof.first_part() {
+        Proof::Cycle(cycle) if pattern == Pattern::LostUpdate => cycle.iter().find_map(|&edge| edges[edge].key),
+        _ => None,
+    }
 }
 
 /// The name of a cycle that has no other name, by the weakest level that it violates.

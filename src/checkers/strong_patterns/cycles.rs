@@ -2,7 +2,7 @@
 //! transactions; and a case tree if no cycle is certain.
 
 use super::argument::violation;
-use super::class::{classify, turn_to_lost_update};
+use super::class::{classify, key_of, turn_to_lost_update};
 use super::{Listing, strong};
 use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
@@ -175,10 +175,7 @@ pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -
         Proof::Cycle(cycle) => cycle.iter().map(|&e| edges[e].from).collect(),
         _ => Vec::new(),
     };
-    let key = match pattern {
-        Pattern::LostUpdate => edges.last().and_then(|edge| edge.key),
-        _ => None,
-    };
+    let key = key_of(pattern, &edges, &proof);
     violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
 }
 

@@ -35,7 +35,7 @@ mod next_version;
 mod pairs;
 mod parts;
 
-pub(super) use class::named_by;
+pub(super) use class::{key_of, named_by};
 pub(super) use cycles::of_core;
 pub(super) use parts::{of_engine, of_part};
 

@@ -130,6 +130,7 @@ fn leave_out(not_asked: &[Level], asked: &[Level], findings: &mut Findings) {
         let is_named = violation.levels.iter().any(|level| is_of(violation.id.pattern, level));
         if is_about(violation.id.pattern) && !is_named {
             let pattern = named_by_weakest(violation);
+            violation.key = strong_patterns::key_of(pattern, &violation.edges, &violation.proof);
             let count = findings.patterns.entry(pattern).or_default();
             *count += 1;
             violation.id = ViolationId { pattern, ordinal: *count as u32 };
@@ -242,7 +243,11 @@ fn add_violation(
         // With sessions it is told by another argument, and counted.
         (violation.levels, is_told_alike) = (plain, false);
     }
-    violation.id.pattern = named_by_weakest(&violation);
+    let pattern = named_by_weakest(&violation);
+    if pattern != violation.id.pattern {
+        violation.id.pattern = pattern;
+        violation.key = strong_patterns::key_of(pattern, &violation.edges, &violation.proof);
+    }
     let of_pattern = findings.violations.iter().filter(|other| other.id.pattern == violation.id.pattern);
     let n = of_pattern.map(|other| other.id.ordinal).max().unwrap_or(0);
     let last_group = findings.violations.iter().map(|other| other.group).max().unwrap_or(0);
