@@ -10,6 +10,7 @@ use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outc
 use crate::relations::{
     Axiom, Edge, EdgeIndex, Guarantee, Reason, Relation, last_write, list_from_outside, value_from_outside,
 };
+use rustc_hash::FxHashSet;
 
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
         Pattern::LongFork | Pattern::WriteSkew => two_missed(violation, cycle),
         _ => None,
     };
-    if let Some(named) = named.or_else(|| overlap(violation, &edges)) {
+    if let Some(named) = named.or_else(|| overlap(history, violation, &edges)) {
         return named;
     }
     let is_open = |edge: &Edge| is_forced(edge) && !is_known(history, edge);
@@ -160,8 +161,8 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
 }
 
 /// The writers of a cycle of snapshot isolation with one edge between writers of a key: by the rest of the cycle the
-/// second of them started before the first committed.
-fn overlap(violation: &Violation, edges: &[(EdgeIndex, &Edge)]) -> Option<Claim> {
+/// second of them started before the first committed. Not if the second saw what the first wrote: then they did not.
+fn overlap(history: &History, violation: &Violation, edges: &[(EdgeIndex, &Edge)]) -> Option<Claim> {
     let mut of_writers = edges.iter().filter(|(_, edge)| edge.relation == Relation::WriteWrite);
     let (&(_, edge), None) = (of_writers.next()?, of_writers.next()) else { return None };
     let is_snapshots = violation.levels.weakest() == Some(Level::SnapshotIsolation);
@@ -171,7 +172,26 @@ fn overlap(violation: &Violation, edges: &[(EdgeIndex, &Edge)]) -> Option<Claim>
         _ => return None,
     };
     let writers = [edge.from, edge.to];
-    edge.key.filter(|_| is_snapshots).map(|key| Claim::Overlap { key, writers, is_open })
+    let key = edge.key.filter(|_| is_snapshots && !saw(history, edge.to, edge.from))?;
+    Some(Claim::Overlap { key, writers, is_open })
+}
+
+/// Whether a transaction read a value that another wrote, or a list that has an element of it. O(operations and elements).
+fn saw(history: &History, reader: TransactionId, writer: TransactionId) -> bool {
+    if reader.is_initial() || writer.is_initial() {
+        return false;
+    }
+    let operations = |t: TransactionId, is_read: bool| {
+        let of_kind = move |&o: &OperationId| (history.operation(o).kind == OperationKind::Read) == is_read;
+        history.operations_of(t).filter(of_kind)
+    };
+    let written = operations(writer, false).map(|o| (history.operation(o).key, history.operation(o).value));
+    let written: FxHashSet<(KeyId, Value)> = written.collect();
+    operations(reader, true).any(|o| {
+        let read = history.operation(o);
+        let list = history.lists().read_by(o).unwrap_or_default();
+        list.iter().chain([&read.value]).any(|&value| written.contains(&(read.key, value)))
+    })
 }
 
 /// Whether an edge is there only because a read returned what it returned, at RC, RA, TCC or by a guarantee of sessions.
