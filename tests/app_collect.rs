@@ -222,8 +222,8 @@ fn levels_are_compared_and_written_down() {
         assert_eq!(names, Model::ALL.map(Model::name));
         for row in &rows {
             assert!(row.checked.is_some() && !row.breaks_promise(), "{}: {:?}", row.isolation, row.checked);
-            assert!(says(&window, &format!("{}: Throughput, per second ", row.isolation)));
-            assert!(says(&window, &format!("{}: Time to check ", row.isolation)));
+            assert!(says(&window, &format!("; {} Throughput per second: ", row.isolation)));
+            assert!(says(&window, &format!("; {} Time to check: ", row.isolation)));
         }
         let weakest = rows[6].checked.as_ref().and_then(|checked| checked.weakest());
         assert_eq!(weakest, Some(Level::CutIsolation), "read committed does not repeat reads");

@@ -3,7 +3,7 @@
 
 use crate::{open, run};
 use isoscope::collect::Recorder;
-use isoscope::export::chart::{Axis, Chart, Series, Unit, svg};
+use isoscope::export::chart::{Axis, Chart, Marks, Series, Unit, svg};
 use isoscope::generate::{Distribution, Kind, Length, Workload};
 use std::path::Path;
 
@@ -60,5 +60,5 @@ fn sweep(
     }
     let axis = |name: &str, unit| Axis { name: name.to_owned(), unit, logarithmic: false };
     let title = format!("Aborted transactions by {name}");
-    Ok(Chart { title, x: axis(name, Unit::Number), y: axis("aborted", Unit::Percent), series })
+    Ok(Chart { title, x: axis(name, Unit::Number), y: axis("aborted", Unit::Percent), series, marks: Marks::Dots })
 }

@@ -8,7 +8,7 @@ use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::{Control, Stage};
-use crate::export::chart::{Axis, Chart, Series, Unit, svg};
+use crate::export::chart::{Axis, Chart, Marks, Series, Unit, svg};
 use crate::history::History;
 use crate::jobs::{Outbox, Pool};
 use std::collections::BTreeSet;
@@ -68,6 +68,7 @@ impl CheckerComparison {
             x: Axis { name: "time since the start of each".to_owned(), unit: Unit::Seconds, logarithmic: false },
             y: Axis { name: title.to_owned(), unit, logarithmic: false },
             series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
+            marks: Marks::Lines,
         };
         [
             chart("Memory, more than before", Unit::Megabytes, Used::Memory),

@@ -494,6 +494,8 @@ pub enum Request {
     ToggleChecker(crate::checkers::Checker),
     /// Whether checkers run on generated histories instead of the open one.
     Sweep(bool),
+    /// Write a chart as an SVG.
+    SaveChart(Box<crate::export::chart::Chart>),
     /// What checkers run on when it is generated.
     PlanSweep(Box<super::sweep::Plan>),
     /// Fill in a field of the page Collect.

@@ -119,6 +119,7 @@ impl App {
                     comparison.sweep.error = None;
                 }
             }
+            Request::SaveChart(chart) => self.save_chart(&chart),
             Request::WriteComparison(ending) => self.write_comparison(ending),
             Request::FillIn(field, word) => self.fill_in(field, word),
             Request::SetPassword(password) => self.state.collect.form.set_password(password),

@@ -1,6 +1,8 @@
 //! Writing files off the frame, one after another, each whole or not at all.
 
 use super::App;
+use super::dialogs::folder_of;
+use crate::export::chart::{self, Chart};
 use crate::files;
 use crate::jobs::Queue;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,23 @@ impl App {
             Ok(()) => Some((false, done)),
             Err(error) => Some((true, error)),
         });
+    }
+
+    /// Writes a chart next to the open history, or where the page Collect records to.
+    pub(super) fn save_chart(&mut self, chart: &Chart) {
+        let (folder, stem) = match self.state.document.as_ref().filter(|_| !self.state.show_collect) {
+            Some(document) => {
+                (folder_of(Some(&document.source)), document.title.split('.').next().unwrap_or("history"))
+            }
+            None => {
+                let recorded = self.state.collect.form.file().unwrap_or_default();
+                (recorded.parent().map(Path::to_owned).unwrap_or_default(), "collect")
+            }
+        };
+        let words = chart.title.to_lowercase();
+        let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let path = folder.join(format!("{stem}-{}.svg", words.join("-")));
+        self.write_file(path, chart::svg(std::slice::from_ref(chart)), "Written");
     }
 
     /// Writes a file for convenience, in a folder that is created if needed. Failing to write it does not matter.

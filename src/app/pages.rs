@@ -29,7 +29,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
         Page::Health => panels::health::health_ui(ui, document, requests),
         Page::Order => panels::order::order_ui(ui, document, requests),
         Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
-        Page::Statistics => panels::statistics::statistics_ui(ui, document),
+        Page::Statistics => panels::statistics::statistics_ui(ui, document, requests),
     }
 }
 

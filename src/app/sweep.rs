@@ -5,7 +5,7 @@ use super::checker_run::{Run, measure};
 use super::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level, lattice};
 use crate::control::Control;
-use crate::export::chart::{Axis, Chart, Series, Unit, svg};
+use crate::export::chart::{Axis, Chart, Marks, Series, Unit, svg};
 use crate::generate::{Generation, Length, Model, Workload};
 use crate::jobs::{Outbox, Pool};
 use std::collections::BTreeSet;
@@ -214,6 +214,7 @@ impl Sweep {
             x: Axis { name: name.to_owned(), unit: Unit::Number, logarithmic: self.is_logarithmic() },
             y: Axis { name: title.to_owned(), unit, logarithmic: quantity == Quantity::Time },
             series: self.series(quantity),
+            marks: Marks::Dots,
         };
         [chart("Time to check", Unit::Seconds, Quantity::Time), chart("Most memory", Unit::Megabytes, Quantity::Memory)]
     }

@@ -1,4 +1,4 @@
-//! Lines over a parameter as an SVG, for the window's page of checkers and the benches.
+//! Charts of lines or bars, and as an SVG, for the pages of the window and the benches.
 //!
 //! Each line has a colour, a dash and its name next to it, so that none has to be recognized by colour alone. The
 //! colours are those of Okabe and Ito, which colour-blind people can distinguish.
@@ -78,7 +78,18 @@ pub struct Axis {
     pub logarithmic: bool,
 }
 
-/// Lines over one parameter.
+/// The mark of a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// It is on a line.
+    Lines,
+    /// The same, and points are few: each has a dot.
+    Dots,
+    /// A bar; those of a series are on top of those of the series before. Below them these names, or numbers.
+    Bars(Vec<String>),
+}
+
+/// Lines or bars over one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// The title above it.
@@ -87,8 +98,10 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The lines.
+    /// The lines, or the bars.
     pub series: Vec<Series>,
+    /// How they are drawn.
+    pub marks: Marks,
 }
 
 const WIDTH: f64 = 960.0;
@@ -127,8 +140,11 @@ impl Chart {
 
     fn draw(&self, out: &mut String) {
         let _ = writeln!(out, r#"<text x="{LEFT}" y="24" font-size="16">{}</text>"#, escape(&self.title));
-        let xs = Scale::new(self.points().map(|point| point.0), &self.x, (LEFT, RIGHT), false);
-        let ys = Scale::new(self.points().map(|point| point.1), &self.y, (BOTTOM, TOP), true);
+        let half = self.bar_width() / 2.0;
+        let x_values = self.points().flat_map(|point| [point.0 - half, point.0 + half]);
+        let xs = Scale::new(x_values, &self.x, (LEFT, RIGHT), false);
+        let tops = self.stacked().into_iter().flatten().map(|bar| bar.2);
+        let ys = Scale::new(self.points().map(|point| point.1).chain(tops), &self.y, (BOTTOM, TOP), true);
         for value in ys.ticks() {
             let (y, label) = (ys.place(value), self.y.unit.text(value));
             let _ = writeln!(out, r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#cccccc"/>"##);
@@ -136,13 +152,13 @@ impl Chart {
         }
         let mut right = f64::NEG_INFINITY;
         for value in self.x_ticks(&xs) {
-            let (x, label) = (xs.place(value), self.x.unit.text(value));
+            let (x, label) = (xs.place(value), self.x_label(value));
             let half = 4.2 * label.chars().count() as f64;
             let _ = writeln!(out, r##"<path d="M{x:.1} {BOTTOM}v5" stroke="#444444"/>"##);
             // A number that would overlap the previous one is left out; its mark stays.
             if x - half > right {
                 let y = BOTTOM + 20.0;
-                let _ = writeln!(out, r#"<text x="{x:.1}" y="{y}" text-anchor="middle">{label}</text>"#);
+                let _ = writeln!(out, r#"<text x="{x:.1}" y="{y}" text-anchor="middle">{}</text>"#, escape(&label));
                 right = x + half + 6.0;
             }
         }
@@ -150,9 +166,66 @@ impl Chart {
         let (middle, below) = ((LEFT + RIGHT) / 2.0, BOTTOM + 44.0);
         let name = escape(&self.x.name);
         let _ = writeln!(out, r#"<text x="{middle}" y="{below}" text-anchor="middle">{name}</text>"#);
+        let bars = self.stacked();
         for (place, series) in self.series.iter().enumerate() {
-            self.draw_series(out, place, series, (&xs, &ys));
+            match bars.get(place) {
+                Some(bars) => self.draw_bars(out, place, (series, bars), (&xs, &ys)),
+                None => self.draw_series(out, place, series, (&xs, &ys)),
+            }
         }
+    }
+
+    /// The name below a value of the horizontal axis.
+    pub fn x_label(&self, value: f64) -> String {
+        match &self.marks {
+            Marks::Bars(names) if !names.is_empty() => names.get(value as usize).cloned().unwrap_or_default(),
+            _ => self.x.unit.text(value),
+        }
+    }
+
+    /// Width of a bar, as a difference of values; zero for lines.
+    pub fn bar_width(&self) -> f64 {
+        let steps = self.series.iter().flat_map(|series| series.points.windows(2).map(|pair| pair[1].0 - pair[0].0));
+        if matches!(self.marks, Marks::Bars(_)) { 0.86 * steps.fold(1.0, f64::max) } else { 0.0 }
+    }
+
+    /// For each series of bars, where each is, and where it begins and ends above others; none for lines.
+    fn stacked(&self) -> Vec<Vec<(f64, f64, f64)>> {
+        if !matches!(self.marks, Marks::Bars(_)) {
+            return Vec::new();
+        }
+        let mut below: Vec<(f64, f64)> = Vec::new();
+        let mut stack = |&(x, value): &(f64, f64)| {
+            let known = below.iter().position(|(at, _)| *at == x);
+            let place = known.unwrap_or_else(|| {
+                below.push((x, 0.0));
+                below.len() - 1
+            });
+            let from = below[place].1;
+            below[place].1 += value;
+            (x, from, from + value)
+        };
+        self.series.iter().map(|series| series.points.iter().map(&mut stack).collect()).collect()
+    }
+
+    fn draw_bars(
+        &self,
+        out: &mut String,
+        place: usize,
+        (series, bars): (&Series, &[(f64, f64, f64)]),
+        (xs, ys): (&Scale, &Scale),
+    ) {
+        let (colour, _) = STYLES[place % STYLES.len()];
+        let half = self.bar_width() / 2.0;
+        for &(x, from, to) in bars {
+            let (left, right, top, bottom) = (xs.place(x - half), xs.place(x + half), ys.place(to), ys.place(from));
+            let (width, height) = (right - left, bottom - top);
+            let area = format!(r#"x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}""#);
+            let _ = writeln!(out, r#"<rect {area} fill="{colour}"/>"#);
+        }
+        let (x, y, label) = (RIGHT + 14.0, TOP + 10.0 + 22.0 * place as f64, escape(&series.label));
+        let _ = writeln!(out, r#"<rect x="{x}" y="{}" width="32" height="10" fill="{colour}"/>"#, y - 5.0);
+        let _ = writeln!(out, r#"<text x="{}" y="{}" fill="{colour}">{label}</text>"#, x + 40.0, y + 4.5);
     }
 
     /// The points of the lines, or round numbers if there are many.
@@ -246,7 +319,19 @@ mod tests {
         let axis = |name: &str, unit, logarithmic| Axis { name: name.to_owned(), unit, logarithmic };
         let series = vec![Series { label: "a < b".to_owned(), points: points.to_vec() }];
         let (x, y) = (axis("sessions", Unit::Number, false), axis("time", Unit::Seconds, logarithmic));
-        Chart { title: "Time".to_owned(), x, y, series }
+        Chart { title: "Time".to_owned(), x, y, series, marks: Marks::Lines }
+    }
+
+    #[test]
+    fn bars_are_stacked_and_named() {
+        let mut chart = chart(false, &[(0.0, 1.0), (1.0, 2.0)]);
+        chart.series.push(Series { label: "upper".to_owned(), points: vec![(0.0, 3.0)] });
+        chart.marks = Marks::Bars(vec!["left".to_owned(), "right <".to_owned()]);
+        assert_eq!(chart.stacked(), [vec![(0.0, 0.0, 1.0), (1.0, 0.0, 2.0)], vec![(0.0, 1.0, 4.0)]]);
+        let text = svg(&[chart]);
+        assert!(text.contains(">left</text>") && text.contains(">right &lt;</text>") && !text.contains("NaN"));
+        // The scale ends at the top of the stack.
+        assert!(text.contains(r#"y="44.0""#) && text.contains(r#"height="204.0""#), "{text}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The charts of all pages, in one style: few light grid lines, numbers with units on both axes, nothing cut, values on
 //! hover. What is drawn is a [`Chart`], as it is exported.
 
+use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};
-use crate::export::chart::{Axis, Chart, Series, Unit};
+use crate::export::chart::{Axis, Chart, Marks, Series, Unit};
 use egui::{Color32, Rangef, Ui, WidgetInfo, WidgetType, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi};
 use egui_plot::{PlotPoint, PlotPoints, Points};
@@ -10,24 +11,31 @@ use egui_plot::{PlotPoint, PlotPoints, Points};
 /// Height of a chart without its headings.
 const HEIGHT: f32 = 170.0;
 
-/// The mark of a point.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Marks<'a> {
-    /// It is on a line.
-    Lines,
-    /// The same, and points are few: each has a dot.
-    Dots,
-    /// A bar; those of a series are on top of those of the series before. Below them these names, or numbers.
-    Bars(&'a [String]),
+/// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
+pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
+        let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("SVG").small());
+        let said = format!("Save the chart {} as an SVG", chart.title);
+        button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
+        if button.on_hover_text("Save this chart as an SVG next to the history").clicked() {
+            requests.push(Request::SaveChart(Box::new(chart.clone())));
+        }
+    });
+    style::note(ui, about);
+    let response = frame(chart).show(ui, |plot| draw(plot, chart)).response;
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
+    ui.add_space(10.0);
 }
 
-/// A chart under its title and `about`, with this name for screen readers.
-pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, marks: Marks<'_>, about: &str, name: &str) {
-    style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
-    style::note(ui, about);
-    let response = frame(chart, marks).show(ui, |plot| draw(plot, chart, marks)).response;
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, name));
-    ui.add_space(10.0);
+/// The values of bars that have names, for screen readers.
+fn values(chart: &Chart) -> String {
+    let Marks::Bars(names) = &chart.marks else { return String::new() };
+    let bar = |series: &Series, &(at, value): &(f64, f64)| {
+        format!("; {} {}: {}", chart.x_label(at), series.label, chart.y.unit.text(value))
+    };
+    let bars = chart.series.iter().flat_map(|series| series.points.iter().map(move |point| bar(series, point)));
+    if names.is_empty() { String::new() } else { bars.collect() }
 }
 
 /// A linear axis.
@@ -41,7 +49,7 @@ pub(super) fn series(label: &str, points: impl IntoIterator<Item = (f64, f64)>) 
 }
 
 /// An empty chart that does not move under the pointer, so that the page can be scrolled.
-fn frame<'a>(chart: &'a Chart, marks: Marks<'a>) -> Plot<'a> {
+fn frame(chart: &Chart) -> Plot<'_> {
     let (x, y) = (&chart.x, &chart.y);
     let y_axis = AxisHints::new_y().label_spacing(Rangef::new(10.0, 16.0)).formatter(|mark, _| text(y, mark.value));
     let plot = Plot::new(chart.title.clone())
@@ -53,8 +61,8 @@ fn frame<'a>(chart: &'a Chart, marks: Marks<'a>) -> Plot<'a> {
         .allow_boxed_zoom(false)
         .show_grid([false, true])
         .custom_y_axes(vec![y_axis])
-        .x_axis_formatter(move |mark, _| match marks {
-            Marks::Bars(names) if !names.is_empty() => names.get(mark.value as usize).cloned().unwrap_or_default(),
+        .x_axis_formatter(|mark, _| match chart.marks {
+            Marks::Bars(_) => chart.x_label(mark.value),
             _ => text(x, mark.value),
         })
         .x_axis_label(x.name.as_str())
@@ -80,25 +88,26 @@ fn frame<'a>(chart: &'a Chart, marks: Marks<'a>) -> Plot<'a> {
     plot.include_y(room).legend(Legend::default().position(egui_plot::Corner::LeftTop))
 }
 
-fn draw(plot: &mut PlotUi<'_>, chart: &Chart, marks: Marks<'_>) {
+fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
     let palette = if plot.ctx().global_style().visuals.dark_mode { style::DARK } else { style::LIGHT };
     let mut below: Vec<BarChart> = Vec::new();
     for (number, series) in chart.series.iter().enumerate() {
         let colour = colour(number, &palette);
         let points = series.points.iter().map(|(x, y)| [drawn(&chart.x, *x), drawn(&chart.y, *y)]);
-        if matches!(marks, Marks::Bars(_)) {
-            let width = series.points.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(1.0, f64::max) * 0.86;
+        if matches!(chart.marks, Marks::Bars(_)) {
+            let width = chart.bar_width();
             let bars = points.map(|[x, y]| Bar::new(x, y).width(width).fill(colour)).collect();
-            let (x, y) = (chart.x.clone(), chart.y.clone());
+            let of = chart.clone();
             let said = move |bar: &Bar, _: &BarChart| {
-                format!("{}: {}\n{}: {}", x.name, text(&x, bar.argument), y.name, text(&y, bar.value))
+                let (at, value) = (of.x_label(bar.argument), text(&of.y, bar.value));
+                format!("{}: {at}\n{}: {value}", of.x.name, of.y.name)
             };
             let bars = BarChart::new(series.label.clone(), bars).color(colour).element_formatter(Box::new(said));
             below.push(bars.stack_on(&below.iter().collect::<Vec<_>>()));
             continue;
         }
         let points: Vec<PlotPoint> = points.map(PlotPoint::from).collect();
-        if marks == Marks::Dots {
+        if chart.marks == Marks::Dots {
             let dots = Points::new(series.label.clone(), PlotPoints::Owned(points.clone()));
             plot.points(dots.radius(3.0).color(colour));
         }

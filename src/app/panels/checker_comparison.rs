@@ -1,6 +1,6 @@
 //! Checkers side by side: verdicts, times and memory.
 
-use super::chart::{Marks, axis, chart_ui, series};
+use super::chart::{axis, chart_ui, series};
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::CheckerComparison;
 use crate::app::checker_run::Run;
@@ -10,7 +10,7 @@ use crate::app::style::{self, Palette, duration};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
-use crate::export::chart::{Chart, Unit};
+use crate::export::chart::{Chart, Marks, Unit};
 use egui::{FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.
@@ -31,17 +31,18 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
     }
     ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
         if comparison.is_sweep {
-            sweep::results_ui(ui, &comparison.sweep);
+            sweep::results_ui(ui, &comparison.sweep, requests);
             return;
         }
         table_ui(ui, comparison);
         ui.add_space(10.0);
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            times_ui(left, comparison);
+            times_ui(left, comparison, requests);
             let [memory, processor] = comparison.charts();
-            chart_ui(right, &memory, Marks::Lines, "over the time since the start of each", "Plot of memory");
-            chart_ui(left, &processor, Marks::Lines, "over the time since the start of each", "Plot of processor time");
+            let about = "over the time since the start of each";
+            chart_ui(right, &memory, about, "Plot of memory", requests);
+            chart_ui(left, &processor, about, "Plot of processor time", requests);
             stages_ui(right, comparison);
         });
     });
@@ -166,7 +167,7 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
     response.on_hover_text(text);
 }
 
-fn times_ui(ui: &mut Ui, comparison: &CheckerComparison) {
+fn times_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     let runs = || comparison.runs.iter().enumerate();
     let index = |run: &Run| run.index_seconds.min(run.seconds);
     let chart = Chart {
@@ -177,9 +178,9 @@ fn times_ui(ui: &mut Ui, comparison: &CheckerComparison) {
             series("index", runs().map(|(at, run)| (at as f64, index(run)))),
             series("levels", runs().map(|(at, run)| (at as f64, run.seconds - index(run)))),
         ],
+        marks: Marks::Bars(comparison.runs.iter().map(|run| run.checker.to_string()).collect()),
     };
-    let names: Vec<String> = comparison.runs.iter().map(|run| run.checker.to_string()).collect();
-    chart_ui(ui, &chart, Marks::Bars(&names), "of the index, and above it of the levels", "Plot of times");
+    chart_ui(ui, &chart, "of the index, and above it of the levels", "Plot of times", requests);
 }
 
 /// Time of each stage, where a checker has stages.

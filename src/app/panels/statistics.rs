@@ -1,16 +1,17 @@
 //! Figures of the history as plots.
 
-use super::chart::{Marks, axis, chart_ui, series};
+use super::chart::{axis, chart_ui, series};
+use crate::app::command::Requests;
 use crate::app::figures::Figures;
 use crate::app::state::Document;
 use crate::app::style::{self, counted};
 use crate::app::vocabulary::Page;
-use crate::export::chart::{Axis, Chart, Series, Unit};
+use crate::export::chart::{Axis, Chart, Marks, Series, Unit};
 use crate::report::grouped;
 use egui::{ScrollArea, Ui};
 
 /// Draws the page.
-pub fn statistics_ui(ui: &mut Ui, document: &Document) {
+pub fn statistics_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(figures) = &document.figures else {
         if !super::failed_ui(ui, document, Page::Statistics) {
             style::note(ui, "Counting…");
@@ -21,25 +22,15 @@ pub fn statistics_ui(ui: &mut Ui, document: &Document) {
         summary_ui(ui, figures);
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            let one = |label: &str, points: &[(f64, f64)]| vec![series(label, points.iter().copied())];
-            let share = |(at, percent): &(f64, f64)| (*at, percent / 100.0);
-            let number = |name: &str| axis(name, Unit::Number);
-            let (key, n) = (number("key, most used first"), number("operations"));
-            let skew = one("operations on a key", &figures.skew);
-            plot_ui(left, "Access skew", "operations on a key, most used first", (key, n), skew, Marks::Lines);
-            let sizes = one("transactions", &figures.sizes);
-            let axes = (number("operations"), number("transactions"));
-            plot_ui(right, "Transaction sizes", "transactions by number of operations", axes, sizes, Marks::Bars(&[]));
-            let place = || number("transactions before");
-            let axes = (place(), axis("share", Unit::Percent));
-            let aborted = series("aborted", figures.aborted.iter().map(share));
-            let unknown = series("unknown outcome", figures.unknown.iter().map(share));
-            let about = "share of transactions, along the history";
-            let mut shares = vec![aborted, unknown];
-            shares.retain(|share| share.label == "aborted" || share.points.iter().any(|(_, share)| *share > 0.0));
-            plot_ui(left, "Abort rate", about, axes, shares, Marks::Lines);
-            let (axes, found) = ((place(), number("anomalies")), one("anomalies", &figures.anomalies));
-            plot_ui(right, "Anomaly positions", "listed anomalies by where they begin", axes, found, Marks::Bars(&[]));
+            let [skew, sizes, outcomes, anomalies] = charts(figures);
+            let mut plot = |ui: &mut Ui, chart: Chart, about: &str| {
+                let name = format!("Plot {}: {about}", chart.title);
+                chart_ui(ui, &chart, about, &name, requests);
+            };
+            plot(left, skew, "operations on a key, most used first");
+            plot(right, sizes, "transactions by number of operations");
+            plot(left, outcomes, "share of transactions, along the history");
+            plot(right, anomalies, "listed anomalies by where they begin");
         });
     });
 }
@@ -75,7 +66,31 @@ fn rounded(number: f64) -> String {
     format!("{number:.1}")
 }
 
-fn plot_ui(ui: &mut Ui, title: &str, about: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks<'_>) {
-    let chart = Chart { title: title.to_owned(), x, y, series };
-    chart_ui(ui, &chart, marks, about, &format!("Plot {title}: {about}"));
+/// Access skew, transaction sizes, the shares of other outcomes, and where anomalies are.
+fn charts(figures: &Figures) -> [Chart; 4] {
+    let number = |name: &str| axis(name, Unit::Number);
+    let place = || number("transactions before");
+    let chart = |title: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks| Chart {
+        title: title.to_owned(),
+        x,
+        y,
+        series,
+        marks,
+    };
+    let one = |label: &str, points: &[(f64, f64)]| vec![series(label, points.iter().copied())];
+    let share = |(at, percent): &(f64, f64)| (*at, percent / 100.0);
+    let aborted = series("aborted", figures.aborted.iter().map(share));
+    let unknown = series("unknown outcome", figures.unknown.iter().map(share));
+    let mut shares = vec![aborted, unknown];
+    shares.retain(|share| share.label == "aborted" || share.points.iter().any(|(_, share)| *share > 0.0));
+    let bars = || Marks::Bars(Vec::new());
+    let skew = one("operations on a key", &figures.skew);
+    let sizes = one("transactions", &figures.sizes);
+    let found = one("anomalies", &figures.anomalies);
+    [
+        chart("Access skew", (number("key, most used first"), number("operations")), skew, Marks::Lines),
+        chart("Transaction sizes", (number("operations"), number("transactions")), sizes, bars()),
+        chart("Abort rate", (place(), axis("share", Unit::Percent)), shares, Marks::Lines),
+        chart("Anomaly positions", (place(), number("anomalies")), found, bars()),
+    ]
 }

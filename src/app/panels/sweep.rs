@@ -1,6 +1,6 @@
 //! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
-use super::chart::{Marks, chart_ui};
+use super::chart::chart_ui;
 use crate::app::checker_run::Run;
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, duration};
@@ -94,14 +94,14 @@ fn choice<T: Copy + PartialEq>(
 }
 
 /// Draws the results: a table and two plots.
-pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep) {
+pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
     table_ui(ui, sweep);
     ui.add_space(10.0);
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
         for (column, chart) in [left, right].into_iter().zip(sweep.charts()) {
             let name = format!("Plot of the sweep: {}", chart.y.name);
-            chart_ui(column, &chart, Marks::Dots, "a line for each checker", &name);
+            chart_ui(column, &chart, "a line for each checker", &name, requests);
         }
     });
 }

@@ -1,6 +1,5 @@
 //! Collecting histories: what is run and where, on the left; progress and results, on the right.
 
-mod bars;
 mod form;
 mod progress;
 mod rounds;
@@ -27,10 +26,10 @@ pub fn collect_ui(ui: &mut Ui, collect: &Collecting, progress: Option<Progress>,
     };
     ScrollArea::vertical().id_salt("collect").auto_shrink(false).show(ui, |ui| {
         stage_ui(ui, run, progress);
-        progress::progress_ui(ui, run);
+        progress::progress_ui(ui, run, requests);
         rounds::rounds_ui(ui, run, requests);
         if run.purpose == Purpose::Compare {
-            bars::bars_ui(ui, run);
+            progress::levels_ui(ui, run, requests);
         }
     });
 }

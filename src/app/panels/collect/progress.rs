@@ -1,14 +1,15 @@
 //! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
 use super::{colour_of, figure_ui};
-use crate::app::collecting::table::{Checked, Run, Sample, milliseconds};
-use crate::app::panels::chart::{Marks, axis, chart_ui, series};
-use crate::app::style::{Palette, counted, duration};
-use crate::export::chart::{Chart, Unit};
+use crate::app::collecting::table::{Checked, Row, Run, Sample, milliseconds};
+use crate::app::command::Requests;
+use crate::app::panels::chart::{axis, chart_ui, series};
+use crate::app::style::{self, Palette, counted, duration};
+use crate::export::chart::{Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
-pub(super) fn progress_ui(ui: &mut Ui, run: &Run) {
+pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(snapshot) = &run.snapshot else { return };
     ui.horizontal_wrapped(|ui| {
@@ -29,7 +30,7 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run) {
     if let Some(checked) = run.so_far.as_ref().filter(|_| run.is_running()) {
         so_far_ui(ui, checked);
     }
-    plots_ui(ui, run);
+    plots_ui(ui, run, requests);
 }
 
 /// Milliseconds in readable form.
@@ -54,7 +55,7 @@ fn so_far_ui(ui: &mut Ui, checked: &Checked) {
     response.on_hover_text(format!("{text}; read and checked in {}", duration(checked.seconds)));
 }
 
-fn plots_ui(ui: &mut Ui, run: &Run) {
+fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     let of = |label: &str, value: fn(&Sample) -> f64| series(label, run.samples.iter().map(|s| (s.at, value(s))));
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
@@ -65,18 +66,57 @@ fn plots_ui(ui: &mut Ui, run: &Run) {
         x: time(),
         y: axis("per second", Unit::Number),
         series: vec![of("throughput", |sample| sample.throughput)],
+        marks: Marks::Lines,
     };
     let latency = Chart {
         title: "Latency".to_owned(),
         x: time(),
         y: axis("latency", Unit::Seconds),
         series: vec![lasting("median", |sample| sample.median), lasting("99 %", |sample| sample.slow)],
+        marks: Marks::Lines,
     };
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
-        chart_ui(left, &throughput, Marks::Lines, "committed transactions per second", "Plot of throughput");
-        chart_ui(right, &latency, Marks::Lines, "of half and of 99 % of the transactions", "Plot of latency");
+        chart_ui(left, &throughput, "committed transactions per second", "Plot of throughput", requests);
+        chart_ui(right, &latency, "median, and what 99 % are under", "Plot of latency", requests);
     });
+}
+
+/// A quantity in which levels are compared: its name, its unit, and the number of a row.
+type Figure = (&'static str, Unit, fn(&Row) -> Option<f64>);
+
+const FIGURES: [Figure; 4] = [
+    ("Throughput per second", Unit::Number, |row| row.snapshot.as_ref().map(|s| s.throughput())),
+    ("Aborted", Unit::Percent, |row| row.snapshot.as_ref().map(|s| s.abort_rate())),
+    ("Latency, 99 % under", Unit::Seconds, |row| row.snapshot.as_ref().map(|s| milliseconds(s.slow) / 1000.0)),
+    ("Time to check", Unit::Seconds, |row| row.checked.as_ref().map(|checked| checked.seconds)),
+];
+
+/// Isolation levels compared, as bars.
+pub(super) fn levels_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+    if run.rows.is_empty() {
+        return;
+    }
+    let mark = |row: &Row| if row.breaks_promise() { " !" } else { "" };
+    let names: Vec<String> = run.rows.iter().map(|row| format!("{}{}", row.isolation, mark(row))).collect();
+    for pair in FIGURES.chunks(2) {
+        ui.columns(2, |columns| {
+            for (column, (title, unit, of)) in columns.iter_mut().zip(pair) {
+                let known = run.rows.iter().enumerate().filter_map(|(at, row)| Some((at as f64, of(row)?)));
+                let chart = Chart {
+                    title: (*title).to_owned(),
+                    x: axis("isolation level", Unit::Number),
+                    y: axis(title, *unit),
+                    series: vec![series(title, known)],
+                    marks: Marks::Bars(names.clone()),
+                };
+                chart_ui(column, &chart, "by isolation level of the database", &format!("Plot of {title}"), requests);
+            }
+        });
+    }
+    if run.rows.iter().any(Row::breaks_promise) {
+        style::note(ui, "! what is promised at this level is violated");
+    }
 }
 
 #[cfg(test)]
