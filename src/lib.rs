@@ -1,4 +1,4 @@
-//! IsoScope: see what isolation anomaly a database history contains, and why.
+//! IsoScope: see which isolation anomalies a database history contains, and why.
 //!
 //! Data flows one way, bytes → History → Relations → Verdict → Counterexample → Diagram → Layout → Scene, and each
 //! stop is a plain value that can be printed, tested and kept:

@@ -20,7 +20,7 @@ fn the_welcome_page_offers_to_open_a_file() {
         let mut window = window(theme);
         window.run_steps(2);
         window.get_by_label("Open a history file");
-        window.get_by_label_contains("See what isolation anomaly");
+        window.get_by_label_contains("See which isolation anomalies");
     }
 }
 
@@ -341,7 +341,7 @@ fn the_anomaly_of_the_history_is_named() {
 fn every_sample_opens_from_the_welcome_page() {
     for place in 0..isoscope::app::samples::ALL.len() {
         let mut window = window(egui::Theme::Dark);
-        window.set_size(egui::vec2(1280.0, 1600.0));
+        window.set_size(egui::vec2(1280.0, 2000.0));
         window.run_steps(2);
         let title = isoscope::app::samples::title(place);
         window.get_by_label_contains(&format!("Sample {title}: ")).click();

@@ -62,6 +62,7 @@ pub mod versions;
 pub mod visibility;
 pub mod vocabulary;
 pub mod watch;
+mod welcome;
 pub mod what_if;
 pub mod witness_view;
 
@@ -157,6 +158,8 @@ pub struct App {
     /// Fonts that the next frame adds.
     new_fonts: Vec<Face>,
     files: files::Files,
+    /// The picture of the welcome page was asked for.
+    asked_for_welcome: bool,
     wanted_listing: Option<listing::Wanted>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
@@ -184,6 +187,7 @@ impl App {
             tasks: Tasks::default(),
             new_fonts: Vec::new(),
             files: files::none(),
+            asked_for_welcome: false,
             wanted_listing: None,
             good_since: None,
             lanes: panels::lanes::LanesView::default(),
@@ -229,6 +233,7 @@ impl App {
         }
         self.poll_files_written();
         self.prepare_list();
+        self.prepare_welcome();
         style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));
         self.forget_good_news(&ctx);
         self.poll_files(&ctx);

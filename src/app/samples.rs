@@ -60,7 +60,13 @@ pub fn title(place: usize) -> String {
         Some(("ok", name)) => name,
         _ => stem,
     };
-    let mut letters = name.replace('-', " ").chars().collect::<Vec<char>>();
+    let mut words = name.replace('-', " ");
+    for prefix in ["non", "real time", "read only", "thin air"] {
+        // Compounds before a noun keep their hyphen.
+        let hyphened = if prefix == "non" { "non-".to_owned() } else { prefix.replace(' ', "-") + " " };
+        words = words.replace(&format!("{prefix} "), &hyphened);
+    }
+    let mut letters = words.chars().collect::<Vec<char>>();
     if let Some(first) = letters.first_mut() {
         *first = first.to_ascii_uppercase();
     }
@@ -86,5 +92,10 @@ mod tests {
     fn titles_are_words() {
         assert!(ALL.iter().enumerate().any(|(place, _)| title(place) == "Fractured read"));
         assert!(ALL.iter().enumerate().any(|(place, _)| title(place) == "Write skew"));
+        for name in
+            ["Non-monotonic read", "Non-repeatable read", "Real-time cycle", "Read-only anomaly", "Thin-air read"]
+        {
+            assert!(ALL.iter().enumerate().any(|(place, _)| title(place) == name), "{name}");
+        }
     }
 }

@@ -23,6 +23,7 @@ use super::tree::{Catalogue, Tree};
 use super::unreadable::Unreadable;
 use super::versions::Wanted;
 pub use super::vocabulary::{Attention, Banner, Focus, Page, Phase, RawLines, Source, Stage};
+use super::welcome::WelcomePicture;
 use super::what_if::WhatIf;
 use super::witness_view::OrderView;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
@@ -494,6 +495,8 @@ pub struct State {
     pub drop_hint: bool,
     /// The folder being searched for histories.
     pub looking: Option<PathBuf>,
+    /// What the welcome page shows, once it is drawn.
+    pub welcome: Option<Arc<WelcomePicture>>,
 }
 
 impl State {

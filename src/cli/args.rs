@@ -18,7 +18,7 @@ use crate::report::TallyBy;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// See what isolation anomaly a database history contains, and why.
+/// See which isolation anomalies a database history contains, and why.
 #[derive(Debug, Parser)]
 #[command(
     name = "isoscope",

@@ -1,15 +1,22 @@
 //! What the window shows before anything is open.
 
+use crate::app::canvas::look::Look;
+use crate::app::canvas::paint;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::samples;
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
+use crate::diagram::scene::Scene;
 use crate::relations::Relation;
-use egui::{CornerRadius, FontId, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
 
 /// Width of the page's column.
 const WIDTH: f32 = 760.0;
 const TILE: egui::Vec2 = vec2(244.0, 54.0);
+/// Height of the picture with its frame.
+const PICTURE: f32 = 250.0;
 
 /// Draws the page.
 pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
@@ -21,7 +28,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             ui.vertical(|ui| {
                 ui.set_width(WIDTH.min(ui.available_width() - 12.0));
                 ui.add_space(36.0);
-                style::bold(ui, "See what isolation anomaly a database history contains, and why", 22.0, palette.strong);
+                style::bold(ui, "See which isolation anomalies a history contains, and why", 22.0, palette.strong);
                 ui.add_space(4.0);
                 ui.label(
                     RichText::new(
@@ -34,6 +41,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 drop_ui(ui, state, requests);
                 collect_ui(ui, requests);
                 recent_ui(ui, state, requests);
+                picture_ui(ui, state, requests);
                 teach_ui(ui, requests);
                 samples_ui(ui, requests);
                 ui.add_space(24.0);
@@ -102,6 +110,32 @@ fn recent_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         if ui.add(egui::Button::new(text).frame(false).truncate()).on_hover_text("Open again").clicked() {
             requests.push(Request::OpenFile(path.clone()));
         }
+    }
+}
+
+/// What the program is about: an anomaly of a sample, with what happened.
+fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.add_space(18.0);
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), PICTURE), Sense::click());
+    let Some(picture) = &state.welcome else { return };
+    let line = if response.hovered() || response.has_focus() { palette.accent } else { palette.line };
+    ui.painter().rect(area, CornerRadius::same(8), palette.ground, Stroke::new(1.0, line), StrokeKind::Inside);
+    let inside = area.shrink(14.0);
+    let mut text = ui.new_child(egui::UiBuilder::new().max_rect(inside));
+    style::bold(&mut text, &picture.title, style::HEADING, palette.strong);
+    text.label(RichText::new(&picture.claim).color(palette.text));
+    style::note(&mut text, "A sample. Click to look at it: point at an arrow to read why it is there.");
+    let below = Rect::from_min_max(pos2(inside.left(), text.min_rect().bottom() + 8.0), inside.max);
+    let bounds = picture.scene.bounds;
+    let scale = (below.width() / bounds.width()).min(below.height() / bounds.height()).min(1.0);
+    let mut scene = Scene::new(bounds);
+    scene.append(&picture.scene, scale, -bounds.min.to_vec2() * scale);
+    let origin = below.center() - bounds.size() * scale / 2.0;
+    paint(&ui.painter_at(area), &scene, origin, &Look { palette, ..Look::default() });
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Example: {}", picture.title)));
+    if response.clicked() {
+        requests.push(Request::OpenSample(picture.sample));
     }
 }
 
