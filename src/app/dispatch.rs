@@ -391,8 +391,7 @@ impl App {
         } else if self.state.show_collect {
             // A run goes on in the background while the user looks at something else; only its own page stops it.
             self.state.show_collect = self.cancel_collecting();
-        } else if self.state.show_batch && self.end_comparison() {
-        } else if self.stop_work() {
+        } else if (self.state.show_batch && self.end_comparison()) || self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
             if document.playing.take().is_some() {
             } else if document.pinned.is_some() {

@@ -1,7 +1,7 @@
 //! Two histories side by side: verdicts, counts by pattern, and which shapes of anomalies went and came.
 
-use super::batch::{elided, level_codes, levels_ui};
 use super::small_cycle;
+use super::verdict_columns::{elided, level_codes, levels_ui};
 use crate::app::batch::{Batch, Checked, ComparedShape, Outcome, Row, patterns_of};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, ROW};

@@ -37,6 +37,7 @@ pub mod text;
 pub mod top_bar;
 pub mod tour;
 pub mod unreadable;
+mod verdict_columns;
 pub mod versions;
 pub mod welcome;
 pub mod what_if;
