@@ -239,6 +239,14 @@ impl Follower {
         std::mem::take(&mut self.fresh)
     }
 
+    /// A number that is another one whenever something was found or an answer may have changed.
+    pub fn mark(&self) -> u64 {
+        let of_engines = |engine: &Engine| engine.undecided() + u64::from(engine.stop().is_some());
+        let flags = [self.cut.is_some(), self.delivery.is_timed(), self.ended().is_some()];
+        let of_flags: u64 = flags.into_iter().map(u64::from).sum();
+        1 + of_flags + self.delivery.undecided() + self.engines.iter().map(of_engines).sum::<u64>()
+    }
+
     /// The arrivals, from 1, of the transactions that wait.
     pub fn waiting(&self) -> Vec<u64> {
         self.delivery.waiting()
