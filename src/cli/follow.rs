@@ -1,18 +1,19 @@
 //! `isoscope check --follow`: a history checked while it is written.
 
-use super::follow_source::{LOOK, interrupted, source};
-use super::growing::Horizon;
+use super::checkpoint::{Checkpoints, Resumed};
+use super::follow_source::{Source, interrupted};
+use super::growing::{FollowArguments, Horizon};
 use super::order::OrderFile;
 use super::output::Output;
 use super::{CheckArguments, ExitCode, complain, follow_events, follow_text, input};
 use crate::checkers::{Checker, Level};
 use crate::follow::{FOLLOWED, Follower, Options, Record, Stream};
 use crate::history::visible;
-use crate::report::{Followed, FollowedEnd, FollowedEvent, FollowedLevel, VerdictWord};
+use crate::report::{Followed, FollowedEnd, FollowedEvent, FollowedLevel, Progress, VerdictWord};
 use anyhow::Context;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -23,21 +24,56 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     let [path] = arguments.paths.as_slice() else { anyhow::bail!("--follow takes one history") };
     anyhow::ensure!(arguments.checker == Checker::Fast, "--follow works only with the checker fast");
     let format = input::format_of_stream(&arguments.reading)?;
-    let name = path.to_string_lossy();
-    let stream = Stream::new(&name, format).with_context(|| visible(&name))?;
+    let follow = &arguments.follow;
     let options = Options {
         levels: levels(&arguments.level)?,
-        horizon: arguments.follow.horizon.map_or(Options::default().horizon, |Horizon(n)| n),
-        sessions: arguments.follow.sessions,
+        horizon: follow.horizon.map_or(Options::default().horizon, |Horizon(n)| n),
+        sessions: follow.sessions,
         ..Options::default()
     };
-    let mut follower = Follower::new(options.clone());
-    let order = arguments.follow.order.as_ref();
-    let order = order.map(|path| OrderFile::create(path, &options.levels, &mut follower)).transpose()?;
-    let voice = Voice { is_json: arguments.json, last: FollowedEvent::Progress(Default::default()), out };
-    let mut work = Work { stream, follower, order, reported: Instant::now(), answers: Vec::new(), mark: 0, voice };
-    let ended = work.follow(path, arguments.follow.until_idle.map(Duration::from_secs_f64));
-    work.conclude(path, &options, ended)
+    let stop = interrupted()?;
+    let mut source = Source::open(path, follow.checkpoint.is_some())?;
+    let every = Duration::from_secs_f64(follow.checkpoint_every);
+    let checkpoints = follow.checkpoint.as_ref();
+    let checkpoints = checkpoints.map(|path| Checkpoints::new(path, every, in_words(&options, format, follow)));
+    let resumed = checkpoints.as_ref().map(|checkpoints| checkpoints.resume(&options, &mut source)).transpose()?;
+    let resumed = match resumed.flatten() {
+        Some(resumed) => resumed,
+        None => {
+            let name = path.to_string_lossy();
+            let stream = Stream::new(&name, format).with_context(|| visible(&name))?;
+            Resumed { stream, follower: Follower::new(options.clone()), order: None, said: Vec::new() }
+        }
+    };
+    let Resumed { stream, mut follower, order: length, said } = resumed;
+    let order = follow.order.as_ref();
+    let order = order.map(|path| match length {
+        Some(length) => OrderFile::resume(path, &options.levels, length),
+        None => OrderFile::create(path, &options.levels, &mut follower),
+    });
+    let mut voice =
+        Voice { is_json: arguments.json, last: FollowedEvent::Progress(Progress::default()), said: Vec::new(), out };
+    let order = order.transpose()?;
+    said.into_iter().for_each(|followed| voice.say(followed.event));
+    let answers = follow_events::last_answers(&voice.said);
+    let mut work =
+        Work { source, stop, stream, follower, order, checkpoints, reported: Instant::now(), answers, mark: 0, voice };
+    let ended = work.follow(follow.until_idle.map(Duration::from_secs_f64));
+    work.conclude(&options, ended)
+}
+
+/// What following depends on, apart from the history.
+fn in_words(options: &Options, format: Option<&str>, arguments: &FollowArguments) -> String {
+    let codes: Vec<&str> = options.levels.iter().map(|level| level.code()).collect();
+    let number = |n: Option<u64>| n.map_or("none".to_owned(), |n| n.to_string());
+    let order = if arguments.order.is_some() { ", --order" } else { "" };
+    format!(
+        "--level {}, --horizon {}, --sessions {}, --format {}{order}",
+        codes.join(","),
+        number(options.horizon),
+        number(options.sessions.map(u64::from)),
+        format.unwrap_or("auto")
+    )
 }
 
 /// The levels asked for, if all can be followed.
@@ -46,7 +82,7 @@ fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
         let followed: Vec<&str> = FOLLOWED.iter().map(|level| level.code()).collect();
         anyhow::bail!("{other} cannot be followed, only {}", followed.join(", "));
     }
-    Ok(if asked.is_empty() { FOLLOWED.to_vec() } else { asked.to_vec() })
+    Ok(if asked.is_empty() { Options::default().levels } else { asked.to_vec() })
 }
 
 /// Says what happens, in words or as JSON.
@@ -54,19 +90,28 @@ struct Voice<'a> {
     is_json: bool,
     /// What was said last about the progress.
     last: FollowedEvent,
+    /// All else that was said.
+    said: Vec<Followed>,
     out: &'a mut Output,
 }
 
 impl Voice<'_> {
     fn say(&mut self, event: FollowedEvent) {
-        if self.is_json {
-            return self.out.with(|out| Followed::new(event).to_line(out));
+        let followed = Followed::new(event);
+        match (&followed.event, self.is_json) {
+            (_, true) => self.out.with(|out| followed.to_line(out)),
+            (FollowedEvent::Violation(found), _) => {
+                self.clear_progress();
+                self.out.text(&follow_text::violation(found, self.out));
+            }
+            (FollowedEvent::End(end), _) => {
+                self.clear_progress();
+                self.out.text(&follow_text::end(end, self.out));
+            }
+            (FollowedEvent::Progress(_) | FollowedEvent::Answer(_), _) => {}
         }
-        self.clear_progress();
-        match event {
-            FollowedEvent::Violation(found) => self.out.text(&follow_text::violation(&found, self.out)),
-            FollowedEvent::End(end) => self.out.text(&follow_text::end(&end, self.out)),
-            FollowedEvent::Progress(_) | FollowedEvent::Answer(_) => {}
+        if !matches!(followed.event, FollowedEvent::Progress(_)) {
+            self.said.push(followed);
         }
     }
 
@@ -97,9 +142,13 @@ impl Voice<'_> {
 }
 
 struct Work<'a> {
+    source: Source,
+    /// Whether to stop.
+    stop: Arc<AtomicBool>,
     stream: Stream,
     follower: Follower,
     order: Option<OrderFile>,
+    checkpoints: Option<Checkpoints>,
     reported: Instant,
     /// The answers that were said last.
     answers: Vec<FollowedLevel>,
@@ -110,17 +159,15 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Follows to the end. Error: what cannot be read.
-    fn follow(&mut self, path: &Path, until_idle: Option<Duration>) -> anyhow::Result<()> {
-        let stop = interrupted()?;
-        let receiver = source(path)?;
+    fn follow(&mut self, until_idle: Option<Duration>) -> anyhow::Result<()> {
         // Since when the file has not grown, once its end was reached.
         let mut idle = None;
-        while !stop.load(Ordering::Relaxed) {
-            match receiver.recv_timeout(LOOK) {
+        while !self.stop.load(Ordering::Relaxed) {
+            match self.source.next() {
                 Ok(Ok(bytes)) if bytes.is_empty() => idle = Some(Instant::now()),
                 Ok(bytes) => {
                     idle = None;
-                    self.push(&bytes.with_context(|| visible(&path.display().to_string()))?, path)?;
+                    self.push(&bytes?)?;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -128,12 +175,17 @@ impl Work<'_> {
             if until_idle.zip(idle).is_some_and(|(most, since)| since.elapsed() >= most) {
                 break;
             }
+            if self.checkpoints.as_ref().is_some_and(Checkpoints::is_due) {
+                self.write_checkpoint()?;
+            }
             if self.reported.elapsed() >= REPORT {
                 self.reported = Instant::now();
                 self.progress();
             }
         }
-        if stop.load(Ordering::Relaxed) {
+        // Before the rest is taken for the end: the file may grow later.
+        self.write_checkpoint()?;
+        if self.stop.load(Ordering::Relaxed) {
             self.stream.drop_partial_line();
         }
         let mut records = Vec::new();
@@ -141,15 +193,21 @@ impl Work<'_> {
         self.take(records)?;
         self.follower.finish(self.stream.names());
         self.say_news(0);
-        read.map_err(|error| anyhow::anyhow!("{}: {error}", visible(&path.display().to_string())))
+        read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
+    }
+
+    fn write_checkpoint(&mut self) -> anyhow::Result<()> {
+        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
+        let order = self.order.as_mut().map(OrderFile::sync).transpose()?;
+        checkpoints.write((&self.stream, &self.follower), &self.source, order, &self.voice.said)
     }
 
     /// Takes the next bytes.
-    fn push(&mut self, bytes: &[u8], path: &Path) -> anyhow::Result<()> {
+    fn push(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut records = Vec::new();
         let read = self.stream.push(bytes, &mut records);
         self.take(records)?;
-        read.map_err(|error| anyhow::anyhow!("{}: {error}", visible(&path.display().to_string())))
+        read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
     }
 
     fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
@@ -187,11 +245,11 @@ impl Work<'_> {
     }
 
     /// The last answers.
-    fn conclude(mut self, path: &Path, options: &Options, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    fn conclude(mut self, options: &Options, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         self.progress();
         let status = self.follower.status();
         let end = FollowedEnd {
-            path: path.display().to_string(),
+            path: self.source.path().display().to_string(),
             lines: self.stream.lines(),
             delivered: status.delivered,
             settled: status.settled,
@@ -213,7 +271,7 @@ impl Work<'_> {
             complain("the order has no end, since its level does not hold or is undecided");
         }
         if let Some(why) = self.follower.ended() {
-            complain(&format!("{}: {why}; from there on it was not followed", path.display()));
+            complain(&format!("{}: {why}; from there on it was not followed", self.source.path().display()));
         }
         ended.map(|()| code)
     }

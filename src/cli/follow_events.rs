@@ -3,7 +3,10 @@
 use crate::audit;
 use crate::follow::{Answer, Finding, Follower, Options, Status, Stream, WaitingFor};
 use crate::formats;
-use crate::report::{AnswerChange, AwaitedVersion, FollowedLevel, FoundViolation, Progress, VerdictWord, grouped};
+use crate::report::{
+    AnswerChange, AwaitedVersion, Followed, FollowedEvent, FollowedLevel, FoundViolation, Progress, VerdictWord,
+    grouped,
+};
 
 /// The answer at a level.
 fn level((level, answer): &(crate::checkers::Level, Answer)) -> FollowedLevel {
@@ -91,6 +94,18 @@ pub(super) fn changes(last: &[FollowedLevel], now: &[FollowedLevel], line: u32) 
     };
     let changed = now.iter().filter(|answer| before(&answer.level) != (answer.verdict, &answer.reason));
     changed.map(|answer| AnswerChange { line, answer: answer.clone() }).collect()
+}
+
+/// The last answers among what was said.
+pub(super) fn last_answers(said: &[Followed]) -> Vec<FollowedLevel> {
+    let mut last: Vec<FollowedLevel> = Vec::new();
+    for followed in said {
+        if let FollowedEvent::Answer(change) = &followed.event {
+            last.retain(|before| before.level != change.answer.level);
+            last.push(change.answer.clone());
+        }
+    }
+    last
 }
 
 /// What the answers rest on.

@@ -3,18 +3,86 @@
 use crate::formats;
 use crate::history::visible;
 use anyhow::Context;
+use sha2::{Digest, Sha256};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// The time between two looks at a file that did not grow.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
+
+/// The bytes of a history, as they come.
+pub(super) struct Source {
+    path: PathBuf,
+    receiver: Receiver<anyhow::Result<Vec<u8>>>,
+    /// Bytes that came and were not taken yet.
+    pending: Vec<u8>,
+    /// Number of bytes that were taken.
+    taken: u64,
+    /// Of these bytes, if it is wanted.
+    digest: Option<Sha256>,
+}
+
+impl Source {
+    /// Begins to read; whether the bytes are to be recognised later.
+    pub(super) fn open(path: &Path, is_recognised: bool) -> anyhow::Result<Source> {
+        let digest = is_recognised.then(Sha256::new);
+        Ok(Source { path: path.to_owned(), receiver: source(path)?, pending: Vec::new(), taken: 0, digest })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path, to be shown.
+    pub(super) fn name(&self) -> String {
+        visible(&self.path.display().to_string())
+    }
+
+    /// The next bytes: none at the end of a file that may grow.
+    pub(super) fn next(&mut self) -> Result<anyhow::Result<Vec<u8>>, RecvTimeoutError> {
+        let bytes = match self.pending.is_empty() {
+            false => std::mem::take(&mut self.pending),
+            true => match self.receiver.recv_timeout(LOOK)? {
+                Ok(bytes) => bytes,
+                Err(error) => return Ok(Err(error.context(self.name()))),
+            },
+        };
+        self.taken += bytes.len() as u64;
+        self.digest.iter_mut().for_each(|digest| digest.update(&bytes));
+        Ok(Ok(bytes))
+    }
+
+    /// Passes over this many bytes. Whether there are so many.
+    pub(super) fn skip(&mut self, n: u64) -> anyhow::Result<bool> {
+        while self.taken < n {
+            let bytes = match self.receiver.recv() {
+                Ok(bytes) => bytes.with_context(|| self.name())?,
+                Err(_) => return Ok(false),
+            };
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            let (skipped, rest) = bytes.split_at(bytes.len().min((n - self.taken) as usize));
+            self.taken += skipped.len() as u64;
+            self.digest.iter_mut().for_each(|digest| digest.update(skipped));
+            self.pending = rest.to_vec();
+        }
+        Ok(true)
+    }
+
+    /// How many bytes were taken, and their digest in hexadecimal digits.
+    pub(super) fn read_so_far(&self) -> (u64, String) {
+        let digest = self.digest.as_ref().map(|digest| format!("{:x}", digest.clone().finalize()));
+        (self.taken, digest.unwrap_or_default())
+    }
+}
 
 /// A flag that Ctrl-C sets; a second Ctrl-C ends the process.
 pub(super) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
@@ -28,7 +96,7 @@ pub(super) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// What is read from a path, as it comes. A file is read on when it grows; the channel closes with the end of a stream.
-pub(super) fn source(path: &Path) -> anyhow::Result<Receiver<anyhow::Result<Vec<u8>>>> {
+fn source(path: &Path) -> anyhow::Result<Receiver<anyhow::Result<Vec<u8>>>> {
     let (sender, receiver) = sync_channel(4);
     let work: Box<dyn FnOnce() + Send> = match formats::has_known_size(path) {
         true => {

@@ -24,6 +24,13 @@ pub(super) struct FollowArguments {
     /// verify --order` replays it
     #[arg(long, value_name = "OUT", requires = "follow")]
     pub(super) order: Option<PathBuf>,
+    /// Keep in this file what is needed to go on: if it is there, following goes on where it was written. It is written
+    /// as often as --checkpoint-every says, and at the end
+    #[arg(long, value_name = "CHECKPOINT", requires = "follow")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "SECS", default_value_t = 30.0, requires = "checkpoint", value_parser = super::values::seconds)]
+    pub(super) checkpoint_every: f64,
     /// End when the file has not grown for this many seconds
     #[arg(long, value_name = "SECS", requires = "follow", value_parser = super::values::seconds)]
     pub(super) until_idle: Option<f64>,

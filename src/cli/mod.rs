@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod checkpoint;
 mod claims;
 mod collect;
 mod convert;

@@ -12,13 +12,16 @@
 
 mod decisions;
 mod enter;
+mod missed;
 mod seal;
 mod times;
 mod versions;
 
 pub(super) use seal::Surroundings;
 
+use super::FOLLOWED;
 use super::delivered::Delivered;
+use super::keep::{kept, kept_enum};
 use super::order::{Node, Order, Owner, Seq};
 use super::replay::Event;
 use crate::checkers::Level;
@@ -101,10 +104,33 @@ pub(super) struct Engine {
     searched: u64,
 }
 
+kept_enum!(Stop { 0 Violated { at, is_at_hand }, 1 Exhausted { at } });
+kept!(Resident { t, reads, start, commit });
+kept!(Engine {
+    level,
+    order,
+    residents,
+    versions,
+    readers,
+    known,
+    partners,
+    decided,
+    dirty,
+    settled,
+    moments,
+    has_lists,
+    bounds,
+    forgotten,
+    undecided,
+    stop,
+    log,
+    searched
+});
+
 impl Engine {
     /// The engine of a level, if it can be followed.
     pub(super) fn new(level: Level) -> Option<Engine> {
-        let is_followed = level.row().usual && (level.is_weak() || level.is_strong());
+        let is_followed = FOLLOWED.contains(&level) && level != Level::CutIsolation;
         is_followed.then(|| Engine {
             level,
             order: Order::default(),
@@ -222,6 +248,11 @@ impl Engine {
         });
     }
 
+    /// Whether reads come before no version: only versions are ordered.
+    fn orders_writers_only(&self) -> bool {
+        self.level.is_weak() || self.level == Level::ParallelSnapshotIsolation
+    }
+
     /// What a read of the settled version of a key rests on.
     fn base_owner(&self, reader: Seq, key: u32) -> Owner {
         match self.settled.get(&key) {
@@ -295,7 +326,7 @@ impl Engine {
         // Under snapshot isolation writers of a key do not overlap.
         let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
         let mut edges = vec![(older.commit, begin)];
-        if self.level.is_weak() {
+        if self.orders_writers_only() {
             return edges;
         }
         for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {
