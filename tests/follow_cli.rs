@@ -149,7 +149,7 @@ fn what_cannot_be_followed_is_refused_in_one_line() {
             "some.txt: line 2, column 8: expected a value, found the end of the line",
         ),
         (&["check", "--follow", text(&json)], "cannot be followed, only text, elle-edn, plume"),
-        (&["check", "--follow", text(&path), "--level", "PL3U"], "PL3U cannot be followed, only CI, RC"),
+        (&["check", "--follow", text(&path), "--level", "P-SI"], "P-SI cannot be followed, only CI, RC"),
         (&["check", text(&path), "--order", "x"], "--follow"),
     ];
     for (arguments, message) in cases {

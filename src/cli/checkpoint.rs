@@ -79,7 +79,7 @@ impl Checkpoints {
         rest.push(b'\n');
         rest.extend(follower.kept(stream));
         let first = format!("{MAGIC}{FORM}\n{:x}\n", Sha256::digest(&rest));
-        let fresh = self.path.with_added_extension("new");
+        let fresh = self.path.with_added_extension("isoscope-new");
         let written = File::create(&fresh).and_then(|mut file| {
             file.write_all(first.as_bytes())?;
             file.write_all(&rest)?;

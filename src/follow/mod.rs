@@ -9,10 +9,13 @@
 //! about the history of all delivered ones. Every level is closed under leaving out transactions and reads, so
 //! *violated* stays so whatever comes; *holds so far* may end with the next transaction.
 //!
+//! Weaker levels are followed only when a stronger one no longer holds (`cascade`).
+//!
 //! The past is settled where that changes no later answer; beyond the horizon it is settled by age. A read that
 //! contradicts what was settled by age is left out and counted, and then the answer is never more than *undecided*:
 //! horizon or not, *violated* and *holds* are proved.
 
+mod cascade;
 mod delivered;
 mod delivery;
 mod engine;
@@ -137,7 +140,9 @@ impl Follower {
         options.levels.dedup();
         let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
         let delivery = Delivery::new(options.memory);
-        Follower { options, delivery, engines, is_cut: false, since_seal: 0, fresh: Vec::new() }
+        let mut follower = Follower { options, delivery, engines, is_cut: false, since_seal: 0, fresh: Vec::new() };
+        follower.sleep();
+        follower
     }
 
     /// Takes the next transaction of the stream, in the order in which they ended. `names` are those of its record.
@@ -207,13 +212,14 @@ impl Follower {
                 self.is_cut = true;
                 self.fresh.push(example::of_reads(Level::CutIsolation, &t, names));
             }
-            for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
+            let before = self.states();
+            for engine in &mut self.engines {
                 match t.wrong {
                     Some(_) => engine.violate(t.seq),
                     None => engine.enter(&t),
                 }
-                Follower::note(engine, &t, &mut self.fresh, names);
             }
+            self.descend(&t, &before, names);
             self.since_seal += 1;
             if self.since_seal >= self.options.period {
                 self.since_seal = 0;
@@ -222,13 +228,11 @@ impl Follower {
         }
     }
 
-    /// If an engine has just ended: keeps what it found, and forgets the rest.
-    fn note(engine: &mut Engine, t: &Arc<Delivered>, fresh: &mut Vec<Finding>, names: &Names) {
+    /// If an engine has just found a violation: keeps it.
+    fn note(&mut self, place: usize, t: &Arc<Delivered>, names: &Names) {
+        let engine = &self.engines[place];
         if let Some(Stop::Violated { is_at_hand, .. }) = engine.stop() {
-            fresh.push(example::of_engine(engine, t, is_at_hand, names));
-        }
-        if engine.stop().is_some() {
-            engine.clear();
+            self.fresh.push(example::of_engine(engine, t, is_at_hand, names));
         }
     }
 
@@ -242,10 +246,9 @@ impl Follower {
             passed: passed.as_deref(),
             first_named: self.delivery.first_named(),
         };
-        for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
-            engine.seal(around);
-            Follower::note(engine, last, &mut self.fresh, names);
-        }
+        let before = self.states();
+        self.engines.iter_mut().for_each(|engine| engine.seal(around));
+        self.descend(last, &before, names);
     }
 
     /// Keeps the order of this level, one of [`REPLAYED`], for [`take_order`](Self::take_order).

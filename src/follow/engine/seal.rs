@@ -16,6 +16,8 @@
 //! At PSI a reader may come behind a newer version that it does not depend on. There no reader outside A may have read
 //! another version of A, or of what was settled before, than the last one of its key in A.
 //!
+//! What is known of writers rests on session order, reads and lists here, not on times: so it holds at weaker levels, too.
+//!
 //! Lists show the order of their writers late, so histories of lists are settled by age only.
 //!
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
@@ -66,7 +68,7 @@ enum Tag {
 }
 
 /// What was forgotten, and how.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Forgotten {
     /// The number of the first of `tags`.
     first: Seq,
@@ -91,6 +93,11 @@ impl Forgotten {
     fn tag(&self, t: Seq) -> Tag {
         let place = t.checked_sub(self.first).map(|place| place as usize);
         place.map_or(Tag::ByAge, |place| self.tags.get(place).copied().unwrap_or(Tag::Remembered))
+    }
+
+    /// Whether a transaction was not forgotten.
+    pub(super) fn is_remembered(&self, t: Seq) -> bool {
+        self.tag(t) == Tag::Remembered
     }
 
     fn set(&mut self, t: Seq, tag: Tag) {
@@ -302,12 +309,12 @@ impl Engine {
         // So far: not known to be replaced for everything to come.
         let mut alive: Vec<Seq> = Vec::new();
         for (n, &t) in versions.iter().enumerate() {
-            let is_dead = passed.iter().any(|&other| other != t && self.is_known(t, other));
-            let is_last = alive.iter().all(|&other| self.is_known(other, t));
+            let is_dead = passed.iter().any(|&other| other != t && self.is_known_without_times(t, other));
+            let is_last = alive.iter().all(|&other| self.is_known_without_times(other, t));
             let next = versions.get(n + 1).map_or(place.len(), |next| place[next]);
             // The first good cut behind this version, up to the next one.
             let good = match is_last {
-                true if versions[n + 1..].iter().all(|&other| self.is_known(t, other)) => None,
+                true if versions[n + 1..].iter().all(|&other| self.is_known_without_times(t, other)) => None,
                 true if is_dead => {
                     let readers = self.readers.get(&(key, t)).into_iter().flatten();
                     let last = readers.filter(|_| !self.level.is_weak()).filter_map(|reader| place.get(reader)).max();
