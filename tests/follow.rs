@@ -115,6 +115,17 @@ fn lossless(sessions: usize, period: u64) -> Options {
     Options { horizon: None, sessions: Some(sessions as u32), period, ..Options::default() }
 }
 
+/// All levels, of which the weaker ones sleep as long as the stronger ones hold, or cut isolation and a few.
+fn some_levels(rng: &mut Rng) -> Vec<Level> {
+    let all = rng.bool();
+    FOLLOWED
+        .into_iter()
+        .enumerate()
+        .filter(|(place, _)| all || *place == 0 || rng.u8(0..4) == 0)
+        .map(|(_, level)| level)
+        .collect()
+}
+
 /// Follows a history to its end and compares after each transaction.
 fn follow(arrival: &Arrival, options: Options) -> Result<Follower, String> {
     let is_lossless = options.horizon.is_none();
@@ -199,7 +210,8 @@ fn after_each_transaction_the_answer_is_the_verdict() {
         let mut rng = Rng::with_seed(seed);
         let arrival = arrival(&sketch, &mut rng);
         let period = [1, 1, 3, 1000][rng.usize(0..4)];
-        let followed = follow(&arrival, lossless(arrival.sessions, period));
+        let options = Options { levels: some_levels(&mut rng), ..lossless(arrival.sessions, period) };
+        let followed = follow(&arrival, options);
         let mut follower = followed.map_err(|error| in_order(&arrival) + &error)?;
         settled.fetch_add(follower.status().settled, Ordering::Relaxed);
         for finding in follower.take_findings() {
@@ -212,7 +224,7 @@ fn after_each_transaction_the_answer_is_the_verdict() {
         Ok(())
     });
     let [settled, violated, forgotten] = [settled, violated, forgotten].map(AtomicU64::into_inner);
-    assert!(settled > 5000 && violated > 5000 && forgotten > 10, "{settled} {violated} {forgotten}");
+    assert!(settled > 4000 && violated > 4000 && forgotten > 10, "{settled} {violated} {forgotten}");
 }
 
 #[test]
@@ -222,7 +234,8 @@ fn with_a_horizon_nothing_is_claimed_that_is_not_so() {
         let mut rng = Rng::with_seed(seed);
         let arrival = arrival(&sketch, &mut rng);
         let sessions = rng.bool().then_some(arrival.sessions as u32);
-        let options = Options { horizon: Some(rng.u64(1..=6)), sessions, period: 1, ..Options::default() };
+        let levels = some_levels(&mut rng);
+        let options = Options { levels, horizon: Some(rng.u64(1..=6)), sessions, period: 1, ..Options::default() };
         follow(&arrival, options).map(drop).map_err(|e| in_order(&arrival) + &e)
     });
 }
@@ -253,7 +266,8 @@ fn lists_are_followed_as_they_are_checked() {
         let arrival = arrival_of_lists(&sketch, &mut rng);
         let period = [1, 3, 1000][rng.usize(0..3)];
         let horizon = rng.bool().then(|| rng.u64(1..=6));
-        let options = Options { horizon, sessions: Some(arrival.sessions as u32), period, ..Options::default() };
+        let (levels, sessions) = (some_levels(&mut rng), Some(arrival.sessions as u32));
+        let options = Options { levels, horizon, sessions, period, ..Options::default() };
         follow(&arrival, options).map(drop).map_err(|error| in_order(&arrival) + &error)
     });
 }
@@ -354,7 +368,7 @@ fn transactions_of_unknown_outcome_count_when_they_are_read() {
     let follower = stream("unknown.edn", edn(&unknown).as_bytes(), 9, all_levels(KEEPING)).expect("a stream");
     let answers: Vec<bool> = follower.answers().into_iter().map(|(_, answer)| answer == Answer::Holds).collect();
     // RA looks at what a transaction follows directly only.
-    assert_eq!(answers, [true, true, true, false, false, false, false, false]);
+    assert_eq!(answers, [true, true, true, false, false, false, false, false, false]);
 }
 
 /// Histories that hold and that careless settling would call violated.
@@ -388,9 +402,9 @@ fn a_late_read_of_what_everything_has_passed_is_violated_and_beyond_the_horizon_
     };
     let closed = answers(Options { sessions: Some(2), period: 1, ..KEEPING });
     assert_eq!(closed[..2], [Answer::Holds, Answer::Holds]);
-    assert_eq!(closed[3..], [const { Answer::Violated }; 4]);
+    assert_eq!(closed[3..], [const { Answer::Violated }; 5]);
     let by_age = answers(Options { horizon: Some(10), period: 1, ..KEEPING });
-    assert_eq!(by_age[2..], [const { Answer::ExceptFor(1) }; 5]);
+    assert_eq!(by_age[2..], [const { Answer::ExceptFor(1) }; 6]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod common;
 
+use serde_json::{Value as Json, json};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -57,6 +58,44 @@ fn standard_input_ends_with_the_exit_code_of_a_check() {
     }
 }
 
+/// The events of a history that is followed as JSON, and the exit code.
+fn events(arguments: &[&str], input: Stdio) -> (Option<i32>, Vec<Json>) {
+    let output = isoscope(&[&["check", "--follow", "--json"], arguments].concat()).stdin(input).output();
+    let (code, out, err) = said(&output.expect("it runs"));
+    let events: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    assert!(events.iter().all(|event| event["schema"] == "isoscope.followed/1"), "{out}{err}");
+    (code, events)
+}
+
+#[test]
+fn events_are_data() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("lost.txt");
+    fs::write(&path, "a: [w x 1]\nb: [r x 1]\nb: [r x 1, w x 2]\na: [r x 1, w x 3]\nb: [r x\n").expect("a file");
+    let (code, all) = events(&[text(&path), "--level", "RA,SI,SER"], Stdio::null());
+    assert_eq!(code, Some(2), "{all:?}");
+    let named = |name: &str| all.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
+    let [violation] = named("violation")[..] else { panic!("{all:?}") };
+    assert_eq!((&violation["levels"], &violation["line"]), (&json!(["SI", "SER"]), &json!(4)));
+    // The small history is one that can be checked, and violates what is said.
+    let small = folder.path().join("small.json");
+    fs::write(&small, violation["history"].to_string()).expect("a file");
+    let (code, out, err) = said(&run(&["check", text(&small), "--level", "SI", "--json"]));
+    assert_eq!(code, Some(1), "{out}{err}");
+    let report: Json = serde_json::from_str(&out).expect("a report");
+    assert_eq!(report["violations"][0]["pattern"], violation["pattern"]);
+    assert_eq!(violation["violation"]["levels"][0], "SI");
+    let answers: Vec<_> = named("answer").iter().map(|a| (&a["level"], &a["line"], &a["verdict"])).collect();
+    let violated = json!("violated");
+    assert_eq!(answers, [(&json!("SI"), &json!(4), &violated), (&json!("SER"), &json!(4), &violated)]);
+    let end = all.last().expect("an end");
+    assert_eq!(
+        (&end["event"], &end["delivered"], &end["levels"][0]["verdict"]),
+        (&json!("end"), &json!(4), &json!("satisfied"))
+    );
+    assert!(end["error"].as_str().expect("an error").contains("line 5, column 8"), "{end}");
+}
+
 #[test]
 fn an_order_is_written_and_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -110,7 +149,7 @@ fn what_cannot_be_followed_is_refused_in_one_line() {
             "some.txt: line 2, column 8: expected a value, found the end of the line",
         ),
         (&["check", "--follow", text(&json)], "cannot be followed, only text, elle-edn, plume"),
-        (&["check", "--follow", text(&path), "--level", "PSI"], "PSI cannot be followed, only CI, RC"),
+        (&["check", "--follow", text(&path), "--level", "P-SI"], "P-SI cannot be followed, only CI, RC"),
         (&["check", text(&path), "--order", "x"], "--follow"),
     ];
     for (arguments, message) in cases {

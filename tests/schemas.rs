@@ -49,7 +49,7 @@ fn assert_valid(validator: &Validator, value: &Json, what: &dyn std::fmt::Debug)
 
 #[test]
 fn the_schemas_in_the_repository_are_those_that_the_program_prints() {
-    for word in ["report", "history", "driver"] {
+    for word in ["report", "followed", "history", "driver"] {
         assert!(
             printed(&["schema", word]) == committed(word),
             "update it: cargo run -- schema {word} > docs/schemas/{word}.schema.json"
@@ -73,7 +73,7 @@ fn objects<'s>(schema: &'s Json, path: &str, found: &mut Vec<(String, &'s serde_
 
 #[test]
 fn every_field_is_described_and_others_are_allowed() {
-    for word in ["report", "history", "driver"] {
+    for word in ["report", "followed", "history", "driver"] {
         let schema: Json = serde_json::from_str(&committed(word)).expect("JSON");
         assert!(schema["title"].is_string() && schema["description"].is_string(), "{word}");
         let mut found = Vec::new();
@@ -127,6 +127,40 @@ fn reports_are_as_described() {
     assert_eq!(verdicts.into_iter().collect::<Vec<_>>(), ["satisfied", "undecided", "violated"]);
     for field in ["error", "part", "promised", "published_patterns", "listing", "reason", "witness", "snapshots"] {
         assert!(fields.contains(field), "no run has the field {field}");
+    }
+}
+
+#[test]
+fn what_is_said_while_a_history_is_followed_is_as_described() {
+    let validator = validator("followed");
+    let (mut events, mut fields, mut verdicts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for entry in std::fs::read_dir(sample("")).expect("the samples").flatten() {
+        let path = entry.path().display().to_string();
+        if path.ends_with(".txt") {
+            let run = ["check", "--follow", &path, "--json", "--until-idle", "0"];
+            for event in documents(&run) {
+                assert_valid(&validator, &event, &path);
+                events.insert(event["event"].as_str().expect("a word").to_owned());
+                fields.extend(event.as_object().expect("an object").keys().cloned());
+                verdicts.extend(event["levels"].as_array().into_iter().flatten().map(|l| l["verdict"].to_string()));
+            }
+        }
+    }
+    assert_eq!(events.into_iter().collect::<Vec<_>>(), ["answer", "end", "progress", "violation"]);
+    assert!(verdicts.contains("\"violated\"") && verdicts.contains("\"satisfied\""), "{verdicts:?}");
+    for field in ["history", "violation", "pattern", "stopped", "left_out", "reason", "assumptions"] {
+        assert!(fields.contains(field), "no event has the field {field}: {fields:?}");
+    }
+    let event = documents(&["check", "--follow", &sample("web-shop.txt"), "--json", "--until-idle", "0"]);
+    let violation = event.iter().find(|event| event["event"] == "violation").expect("a violation");
+    for (pointer, by) in [
+        ("/schema", Some(json!("isoscope.followed/2"))),
+        ("/event", Some(json!("unheard of"))),
+        ("/line", None),
+        ("/levels", Some(json!("SI"))),
+        ("/violation/edges/0/reason/rule", None),
+    ] {
+        assert!(!validator.is_valid(&damaged(violation, pointer, by.clone())), "{pointer} may be {by:?}");
     }
 }
 

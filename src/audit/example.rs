@@ -4,7 +4,8 @@ use crate::checkers::{Findings, Level, LevelResult, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::{self, Counterexample, Explanation, Minimizer, Shows, listed_as, simpler_ones};
 use crate::history::History;
-use crate::{report, verify};
+use crate::report::{self, ViolationEntry};
+use crate::verify;
 use std::sync::OnceLock;
 
 /// Parts with more operations are shown without verifying them again, which visits all operations.
@@ -103,6 +104,11 @@ fn accepted(example: Counterexample, history: &History, violation: &Violation) -
 
 /// Whether the verifier accepts the violation of a counterexample and its description.
 pub fn holds(example: &Counterexample) -> bool {
+    verify::verify_example(&example.history, &entry(example)).is_ok()
+}
+
+/// The entry in a report of the violation of a counterexample, in terms of its small history.
+pub fn entry(example: &Counterexample) -> ViolationEntry {
     let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
         level,
         verdict: verdict.clone(),
@@ -113,6 +119,5 @@ pub fn holds(example: &Counterexample) -> bool {
     };
     let violated = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated);
     let findings = Findings { levels: violated.map(decided).collect(), ..Findings::default() };
-    let (entry, _) = report::violation(&example.history, &findings, &example.violation);
-    verify::verify_example(&example.history, &entry).is_ok()
+    report::violation(&example.history, &findings, &example.violation).0
 }

@@ -31,7 +31,7 @@ use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
 use evidence::{stated, verified};
-pub use example::{Example, Examples, holds, minimize, minimize_at};
+pub use example::{Example, Examples, entry, holds, minimize, minimize_at};
 pub use other_orders::on_other_orders;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

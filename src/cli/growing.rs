@@ -10,7 +10,7 @@ pub(super) struct FollowArguments {
     /// Check the history while it is written: go on with what is appended, show each violation as soon as it is decided,
     /// and how far it is every second. Takes one PATH in text, elle-edn (as `collect` records) or plume; ends with standard
     /// input, with Ctrl-C or as --until-idle says
-    #[arg(long, conflicts_with_all = ["claim", "json", "count_by", "instances", "shards", "junit", "sarif", "time_limit"])]
+    #[arg(long, conflicts_with_all = ["claim", "output", "witness", "count_by", "instances", "shards", "junit", "sarif", "time_limit"])]
     pub(super) follow: bool,
     /// Settle what is older than N transactions, whether or not something may still refer to it; `none`: keep all that may
     /// matter
@@ -24,6 +24,13 @@ pub(super) struct FollowArguments {
     /// verify --order` replays it
     #[arg(long, value_name = "OUT", requires = "follow")]
     pub(super) order: Option<PathBuf>,
+    /// Keep in this file what is needed to go on: if it is there, following goes on where it was written. It is written
+    /// as often as --checkpoint-every says, and at the end
+    #[arg(long, value_name = "CHECKPOINT", requires = "follow")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints
+    #[arg(long, value_name = "SECS", default_value_t = 30.0, requires = "checkpoint", value_parser = super::values::seconds)]
+    pub(super) checkpoint_every: f64,
     /// End when the file has not grown for this many seconds
     #[arg(long, value_name = "SECS", requires = "follow", value_parser = super::values::seconds)]
     pub(super) until_idle: Option<f64>,

@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod checkpoint;
 mod claims;
 mod collect;
 mod convert;
@@ -14,6 +15,9 @@ mod exit_code;
 mod explain;
 mod export;
 mod follow;
+mod follow_events;
+mod follow_source;
+mod follow_text;
 mod generate;
 mod growing;
 mod hunt;

@@ -9,7 +9,7 @@ use crate::history::visible;
 use crate::report::grouped;
 use anyhow::Context;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of the history read at once.
@@ -35,6 +35,30 @@ impl OrderFile {
         let mut order = OrderFile { path: path.to_owned(), level, file: BufWriter::new(file) };
         order.text(&header(level))?;
         Ok(order)
+    }
+
+    /// The file of a run that goes on: what was added to it after a checkpoint is taken away.
+    pub(super) fn resume(path: &Path, levels: &[Level], length: u64) -> anyhow::Result<OrderFile> {
+        let name = || visible(&path.display().to_string());
+        let level = levels.iter().filter(|level| REPLAYED.contains(level)).max();
+        let level = *level.context("--order goes with PC, SI or SER")?;
+        let mut file = File::options().read(true).write(true).open(path).with_context(name)?;
+        let mut first = vec![0; header(level).len()];
+        let is_same = file.metadata()?.len() >= length && file.read_exact(&mut first).is_ok();
+        anyhow::ensure!(
+            is_same && first == header(level).as_bytes(),
+            "{}: it is not the order that belongs to the checkpoint",
+            name()
+        );
+        file.set_len(length).and_then(|()| file.seek(SeekFrom::End(0))).with_context(name)?;
+        Ok(OrderFile { path: path.to_owned(), level, file: BufWriter::new(file) })
+    }
+
+    /// Puts all that was added on the disk: its length.
+    pub(super) fn sync(&mut self) -> anyhow::Result<u64> {
+        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
+        let length = synced.and_then(|()| Ok(self.file.get_ref().metadata()?.len()));
+        length.with_context(|| visible(&self.path.display().to_string()))
     }
 
     /// Adds what was settled.

@@ -5,7 +5,7 @@ use super::values::Described;
 use super::{ExitCode, SchemaArguments};
 use crate::collect::protocol::Line;
 use crate::formats::json::HistoryFile;
-use crate::report::Document;
+use crate::report::{Document, Followed};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RestrictFormats};
 use schemars::{JsonSchema, Schema};
@@ -15,6 +15,7 @@ pub(super) fn run(arguments: &SchemaArguments, out: &mut Output) -> anyhow::Resu
     let draft = SchemaSettings::draft2020_12();
     let schema = match arguments.of {
         Described::Report => schema_of::<Document>(draft.for_serialize()),
+        Described::Followed => schema_of::<Followed>(draft.for_serialize()),
         Described::History => schema_of::<HistoryFile>(draft.for_deserialize()),
         Described::Driver => schema_of::<Line<'_>>(draft.for_deserialize()),
     };

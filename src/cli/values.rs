@@ -26,6 +26,8 @@ pub(super) fn claim(text: &str) -> Result<Claim, String> {
 pub(super) enum Described {
     /// What `check --json` prints
     Report,
+    /// What `check --follow --json` prints
+    Followed,
     /// The format `json` of histories
     History,
     /// What `collect` and a driver program say to each other, a line each

@@ -1,8 +1,10 @@
 //! A transaction in whose past everything is known.
 
+use super::keep::{Keep, Reading, Writing, kept};
 use super::order::Seq;
 use super::record::Record;
 use crate::checkers::Pattern;
+use std::sync::Arc;
 
 /// A read of what another transaction wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,29 @@ pub(super) struct Delivered {
     pub(super) is_cut: bool,
     /// What the file says.
     pub(super) record: Record,
+}
+
+kept!(Read { place, key, writer });
+kept!(Delivered { seq, session, position, arrived, seen, reads, writes, appended, before, wrong, is_cut, record });
+
+/// Written where it occurs first, and by its number from then on.
+impl Keep for Arc<Delivered> {
+    fn put(&self, to: &mut Writing) {
+        self.seq.put(to);
+        if to.shared.insert(self.seq) {
+            Delivered::put(self, to);
+        }
+    }
+
+    fn get(from: &mut Reading<'_>) -> Option<Arc<Delivered>> {
+        let seq = Seq::get(from)?;
+        if let Some(shared) = from.shared.get(&seq) {
+            return Arc::clone(shared).downcast().ok();
+        }
+        let delivered = Arc::new(Delivered::get(from)?);
+        from.shared.insert(seq, Arc::<Delivered>::clone(&delivered));
+        Some(delivered)
+    }
 }
 
 impl Delivered {

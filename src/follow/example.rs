@@ -8,8 +8,8 @@ use super::delivered::Delivered;
 use super::engine::Engine;
 use super::record::{Assembly, Atom, Names};
 use super::title;
-use crate::audit::{self, Examples};
-use crate::checkers::{self, Level, Verdict};
+use crate::audit::{self, Example, Examples};
+use crate::checkers::{self, Level, Pattern, Verdict};
 use crate::control::Control;
 use crate::history::{History, OperationKind, Origin};
 use std::time::Duration;
@@ -35,8 +35,10 @@ pub struct Finding {
     pub is_forgotten: bool,
     /// Why it is a contradiction, in a sentence; empty if that could not be found in time, or is forgotten.
     pub summary: String,
-    /// The counterexample, where more than one transaction is involved and it was found.
-    pub counterexample: Option<History>,
+    /// The pattern of the reads of one transaction, where they show it alone.
+    pub pattern: Option<Pattern>,
+    /// What is shown, where more than one transaction is involved and it was found.
+    pub example: Option<Example>,
 }
 
 /// What ended the engine of a level when it entered `t`.
@@ -49,24 +51,25 @@ pub(super) fn of_engine(engine: &Engine, t: &Delivered, is_at_hand: bool, names:
         title: t.wrong.map_or_else(|| format!("{level} is violated"), |pattern| title(pattern).to_owned()),
         is_forgotten: t.wrong.is_none() && !is_at_hand,
         summary: String::new(),
-        counterexample: None,
+        pattern: t.wrong,
+        example: None,
     };
     let part = match (t.wrong, is_at_hand) {
         (Some(_), _) => return of_reads(level, t, names),
         (None, true) => remembered(engine, names),
         (None, false) => None,
     };
-    part.and_then(|history| explained(history, level)).map_or_else(bare, |(title, summary, small)| Finding {
-        title,
-        summary,
-        counterexample: Some(small),
+    part.and_then(|history| explained(history, level)).map_or_else(bare, |example| Finding {
+        title: example.explanation.title.clone(),
+        summary: example.explanation.summary.clone(),
+        example: Some(example),
         ..bare()
     })
 }
 
 /// What the reads of one transaction show.
 pub(super) fn of_reads(level: Level, t: &Delivered, names: &Names) -> Finding {
-    let title = t.wrong.filter(|_| level != Level::CutIsolation).map_or("Non-repeatable read", title);
+    let pattern = t.wrong.filter(|_| level != Level::CutIsolation).unwrap_or(Pattern::NonRepeatableRead);
     let describe = |action: &super::record::Action| {
         let key = names.keys.name(action.key);
         let value = match (&action.value, &action.list, action.kind) {
@@ -89,10 +92,11 @@ pub(super) fn of_reads(level: Level, t: &Delivered, names: &Names) -> Finding {
         level,
         line: t.record.line,
         session: names.sessions.name(t.session).to_owned(),
-        title: title.to_owned(),
+        title: title(pattern).to_owned(),
         is_forgotten: false,
         summary: format!("It is in the reads of one transaction: [{}].", operations.join(", ")),
-        counterexample: None,
+        pattern: Some(pattern),
+        example: None,
     }
 }
 
@@ -124,14 +128,13 @@ fn is_recorded(t: &Delivered, place: usize) -> bool {
     action.kind == OperationKind::Write || t.reads.iter().any(|read| read.place as usize == place) || is_own()
 }
 
-/// Title and summary of the first violation of a level, and the small history that shows it.
-fn explained(history: History, level: Level) -> Option<(String, String, History)> {
+/// The first violation of a level, and the small history that shows it.
+fn explained(history: History, level: Level) -> Option<Example> {
     let control = Control::new().with_time_limit(MINIMIZING);
     let options = checkers::Options { levels: vec![level], max_instances: LISTED, counts: false, share: None };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let is_violated = findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
     let violation = findings.violations.iter().find(|violation| violation.levels.contains(level));
     let violation = violation.filter(|_| is_violated)?;
-    let example = Examples::new(&history, &findings).of(violation, &control);
-    Some((example.explanation.title, example.explanation.summary, example.counterexample.history))
+    Some(Examples::new(&history, &findings).of(violation, &control))
 }

@@ -4,6 +4,7 @@
 //! before the reader's own appends, is the version that was read, as with a register. Lists of one key must be prefixes
 //! of each other, and the appends of a transaction are contiguous.
 
+use super::keep::kept;
 use super::order::Seq;
 use super::record::{Atom, Record};
 use crate::checkers::Pattern;
@@ -19,6 +20,8 @@ pub(super) struct List {
     /// Delivered transactions that appended what is not in it.
     later: Vec<Seq>,
 }
+
+kept!(List { elements, last, later });
 
 impl List {
     /// Whether a list fits what is known.

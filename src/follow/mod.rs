@@ -9,14 +9,18 @@
 //! about the history of all delivered ones. Every level is closed under leaving out transactions and reads, so
 //! *violated* stays so whatever comes; *holds so far* may end with the next transaction.
 //!
+//! Weaker levels are followed only when a stronger one no longer holds (`cascade`).
+//!
 //! The past is settled where that changes no later answer; beyond the horizon it is settled by age. A read that
 //! contradicts what was settled by age is left out and counted, and then the answer is never more than *undecided*:
 //! horizon or not, *violated* and *holds* are proved.
 
+mod cascade;
 mod delivered;
 mod delivery;
 mod engine;
 mod example;
+mod keep;
 mod lists;
 mod order;
 mod record;
@@ -25,6 +29,7 @@ mod stream;
 
 pub use delivery::WaitingFor;
 pub use example::Finding;
+pub use keep::FORM;
 pub use record::{Action, Assembly, Atom, Called, Interned, Names, Record, records};
 pub use replay::{Event, REPLAYED, Replay, event_of, footer, header, level_of};
 pub use stream::Stream;
@@ -33,6 +38,7 @@ use crate::checkers::{Level, Pattern};
 use delivered::Delivered;
 use delivery::Delivery;
 use engine::{Engine, Stop, Surroundings};
+use keep::{Keep, Reading};
 use std::sync::Arc;
 
 /// How a stream is followed.
@@ -50,12 +56,14 @@ pub struct Options {
     pub memory: usize,
 }
 
-/// The levels that can be followed, weakest first. The last one counts the times that are recorded.
-pub const FOLLOWED: [Level; 8] = [
+/// The levels that can be followed, weakest first. The last one counts the times that are recorded. PSI is followed only if
+/// it is asked for.
+pub const FOLLOWED: [Level; 9] = [
     Level::CutIsolation,
     Level::ReadCommitted,
     Level::ReadAtomic,
     Level::TransactionalCausalConsistency,
+    Level::ParallelSnapshotIsolation,
     Level::PrefixConsistency,
     Level::SnapshotIsolation,
     Level::Serializability,
@@ -64,7 +72,8 @@ pub const FOLLOWED: [Level; 8] = [
 
 impl Default for Options {
     fn default() -> Options {
-        Options { levels: FOLLOWED.to_vec(), horizon: Some(10_000), sessions: None, period: 200, memory: 1 << 20 }
+        let levels = FOLLOWED.into_iter().filter(|level| level.row().usual).collect();
+        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 1 << 20 }
     }
 }
 
@@ -117,8 +126,8 @@ pub struct Follower {
     options: Options,
     delivery: Delivery,
     engines: Vec<Engine>,
-    /// With whom cut isolation was violated.
-    cut: Option<Arc<Delivered>>,
+    /// Whether cut isolation was violated.
+    is_cut: bool,
     since_seal: u64,
     fresh: Vec<Finding>,
 }
@@ -131,7 +140,9 @@ impl Follower {
         options.levels.dedup();
         let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
         let delivery = Delivery::new(options.memory);
-        Follower { options, delivery, engines, cut: None, since_seal: 0, fresh: Vec::new() }
+        let mut follower = Follower { options, delivery, engines, is_cut: false, since_seal: 0, fresh: Vec::new() };
+        follower.sleep();
+        follower
     }
 
     /// Takes the next transaction of the stream, in the order in which they ended. `names` are those of its record.
@@ -150,6 +161,30 @@ impl Follower {
             self.enter(late, names);
         }
         self.keep_promises();
+    }
+
+    /// What it remembers, with what has been read of the stream, for [`resumed`](Self::resumed). Findings and an order
+    /// that were not taken yet are left out. O(what is remembered).
+    pub fn kept(&self, stream: &Stream) -> Vec<u8> {
+        keep::bytes_of(|to| {
+            stream.put(to);
+            (self.is_cut, self.since_seal).put(to);
+            self.delivery.put(to);
+            self.engines.put(to);
+        })
+    }
+
+    /// The stream and its follower that these options and bytes were [`kept`](Self::kept) with; none if these are no such
+    /// bytes.
+    pub fn resumed(options: Options, bytes: &[u8]) -> Option<(Stream, Follower)> {
+        let from = &mut Reading::new(bytes);
+        let stream = Stream::get(from)?;
+        let (is_cut, since_seal) = Keep::get(from)?;
+        let follower = Follower::new(options);
+        let mut follower =
+            Follower { is_cut, since_seal, delivery: Keep::get(from)?, engines: Keep::get(from)?, ..follower };
+        follower.delivery.find(from);
+        Some((stream, follower))
     }
 
     /// The end of the stream: what waits has read what is not there.
@@ -173,17 +208,18 @@ impl Follower {
 
     fn enter(&mut self, delivered: Vec<Arc<Delivered>>, names: &Names) {
         for t in delivered {
-            if self.cut.is_none() && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
-                self.cut = Some(Arc::clone(&t));
+            if !self.is_cut && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
+                self.is_cut = true;
                 self.fresh.push(example::of_reads(Level::CutIsolation, &t, names));
             }
-            for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
+            let before = self.states();
+            for engine in &mut self.engines {
                 match t.wrong {
                     Some(_) => engine.violate(t.seq),
                     None => engine.enter(&t),
                 }
-                Follower::note(engine, &t, &mut self.fresh, names);
             }
+            self.descend(&t, &before, names);
             self.since_seal += 1;
             if self.since_seal >= self.options.period {
                 self.since_seal = 0;
@@ -192,13 +228,11 @@ impl Follower {
         }
     }
 
-    /// If an engine has just ended: keeps what it found, and forgets the rest.
-    fn note(engine: &mut Engine, t: &Arc<Delivered>, fresh: &mut Vec<Finding>, names: &Names) {
+    /// If an engine has just found a violation: keeps it.
+    fn note(&mut self, place: usize, t: &Arc<Delivered>, names: &Names) {
+        let engine = &self.engines[place];
         if let Some(Stop::Violated { is_at_hand, .. }) = engine.stop() {
-            fresh.push(example::of_engine(engine, t, is_at_hand, names));
-        }
-        if engine.stop().is_some() {
-            engine.clear();
+            self.fresh.push(example::of_engine(engine, t, is_at_hand, names));
         }
     }
 
@@ -212,10 +246,9 @@ impl Follower {
             passed: passed.as_deref(),
             first_named: self.delivery.first_named(),
         };
-        for engine in self.engines.iter_mut().filter(|engine| engine.stop().is_none()) {
-            engine.seal(around);
-            Follower::note(engine, last, &mut self.fresh, names);
-        }
+        let before = self.states();
+        self.engines.iter_mut().for_each(|engine| engine.seal(around));
+        self.descend(last, &before, names);
     }
 
     /// Keeps the order of this level, one of [`REPLAYED`], for [`take_order`](Self::take_order).
@@ -237,6 +270,14 @@ impl Follower {
     /// What was found since this was asked last, in the order in which it was decided.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.fresh)
+    }
+
+    /// A number that is another one whenever something was found or an answer may have changed.
+    pub fn mark(&self) -> u64 {
+        let of_engines = |engine: &Engine| engine.undecided() + u64::from(engine.stop().is_some());
+        let flags = [self.is_cut, self.delivery.is_timed(), self.ended().is_some()];
+        let of_flags: u64 = flags.into_iter().map(u64::from).sum();
+        1 + of_flags + self.delivery.undecided() + self.engines.iter().map(of_engines).sum::<u64>()
     }
 
     /// The arrivals, from 1, of the transactions that wait.
@@ -280,7 +321,7 @@ impl Follower {
         }
         let engine = self.engines.iter().find(|engine| engine.level() == level);
         let (stop, of_engine) = engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
-        let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.cut.is_some());
+        let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.is_cut);
         match (stop, of_engine + self.delivery.undecided()) {
             _ if is_violated => Answer::Violated,
             (Some(Stop::Exhausted { .. }), _) => Answer::Unknown("the search for an order took too long".to_owned()),

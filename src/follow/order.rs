@@ -4,7 +4,9 @@
 //! of a version that was settled by age. An edge that would close a cycle is refused, with the owners of the cycle's other
 //! edges, some of which may then be taken back.
 
+use super::keep::{kept, kept_enum};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of a delivered transaction, from 1 in the order of delivery.
 pub(super) type Seq = u64;
@@ -23,6 +25,8 @@ pub(super) enum Owner {
     Read(Seq, u32),
 }
 
+kept_enum!(Owner { 0 Forced, 1 Pair(a, b), 2 Read(reader, key) });
+
 impl Owner {
     /// The decision on these two writers.
     pub(super) fn pair(a: Seq, b: Seq) -> Owner {
@@ -37,8 +41,9 @@ pub(super) type Cycle = Vec<Vec<Owner>>;
 struct Vertex {
     position: u64,
     of: Seq,
-    next: FxHashMap<Node, Vec<Owner>>,
-    previous: FxHashSet<Node>,
+    /// In an order that does not depend on the past: which cycle is found depends on it.
+    next: BTreeMap<Node, Vec<Owner>>,
+    previous: BTreeSet<Node>,
 }
 
 /// The order.
@@ -54,6 +59,9 @@ pub(super) struct Order {
     /// Elementary steps so far: visited events and edges.
     pub(super) steps: u64,
 }
+
+kept!(Vertex { position, of, next, previous });
+kept!(Order { vertices, free, end, owned, moved, steps });
 
 impl Order {
     /// A new event of a transaction, at the end.
@@ -75,6 +83,18 @@ impl Order {
     /// Where an event is.
     pub(super) fn position(&self, node: Node) -> u64 {
         self.vertices[node as usize].position
+    }
+
+    /// Whether an edge holds in every order.
+    pub(super) fn is_forced(&self, from: Node, to: Node) -> bool {
+        self.vertices[from as usize].next.get(&to).is_some_and(|owners| owners.contains(&Owner::Forced))
+    }
+
+    /// The transactions from which a forced edge leads to an event.
+    pub(super) fn forced_before(&self, node: Node) -> Vec<Seq> {
+        let previous = self.vertices[node as usize].previous.iter();
+        let forced = previous.filter(|&&before| self.is_forced(before, node));
+        forced.map(|&before| self.vertices[before as usize].of).collect()
     }
 
     /// Adds an edge, or an owner to it. Error: the cycle that it would close; then nothing has changed. O(what lies

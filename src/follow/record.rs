@@ -1,5 +1,6 @@
 //! A transaction of a stream, on its own: it can be kept, and forgotten, without the history that it is part of.
 
+use super::keep::{Keep, Reading, Writing, kept, kept_enum};
 use crate::history::{
     BuildError, Builder, Draft, History, Interval, Label, OperationKind, Origin, Outcome, TransactionId, Value,
 };
@@ -60,6 +61,10 @@ pub struct Record {
     pub foreign: Option<&'static str>,
 }
 
+kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
+kept_enum!(Called { 0 Number(number), 1 Name(name) });
+kept!(Action { kind, key, value, list, line });
+
 /// Names by number, each once.
 #[derive(Debug, Default)]
 pub struct Interned {
@@ -94,6 +99,22 @@ impl Interned {
         self.names.is_empty()
     }
 }
+
+impl Keep for Interned {
+    fn put(&self, to: &mut Writing) {
+        self.names.put(to);
+    }
+
+    fn get(from: &mut Reading<'_>) -> Option<Interned> {
+        let names: Vec<Arc<str>> = Keep::get(from)?;
+        let places = names.iter().cloned().zip(0..).collect();
+        Some(Interned { names, places })
+    }
+}
+
+// What cannot be followed ends following before it is kept.
+kept!(Record { session, called, outcome, operations, interval, line; foreign });
+kept!(Names { sessions, keys, is_list });
 
 /// The names of sessions and keys. They take memory for each session and key that ever occurs.
 #[derive(Debug, Default)]

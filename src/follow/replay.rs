@@ -12,6 +12,7 @@
 //! window of the history: it runs the events one after the other and compares what each transaction read with the state
 //! then. It knows nothing of engines, edges or horizons: an order that explains every read proves the level.
 
+use super::keep::kept_enum;
 use super::record::{Atom, Record};
 use crate::checkers::Level;
 use crate::history::{OperationKind, Outcome};
@@ -38,6 +39,8 @@ pub enum Event {
     /// It writes.
     Writes(u64),
 }
+
+kept_enum!(Event { 0 Whole(t), 1 Reads(t), 2 Writes(t) });
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,6 +9,7 @@
 //! | `elle-edn`, as `collect` writes it | with the operation that completes its invocation | the line of the invocation |
 //! | `plume` | when its session begins another | its lines |
 
+use super::keep::{Keep, Reading, Writing, kept};
 use super::record::{Called, Names, Record, records};
 use crate::control::Control;
 use crate::formats::elle::{self, Glimpse};
@@ -47,23 +48,30 @@ impl Lines {
     }
 }
 
+kept!(Lines { bytes, numbers });
+
 /// Integers, as ranges.
 #[derive(Debug, Default)]
-struct Ranges(BTreeMap<i64, i64>);
+struct Ranges {
+    /// By the first: the last.
+    ends: BTreeMap<i64, i64>,
+}
+
+kept!(Ranges { ends });
 
 impl Ranges {
     fn contains(&self, number: i64) -> bool {
-        self.0.range(..=number).next_back().is_some_and(|(_, &end)| number <= end)
+        self.ends.range(..=number).next_back().is_some_and(|(_, &end)| number <= end)
     }
 
     fn insert(&mut self, number: i64) {
         if self.contains(number) {
             return;
         }
-        let end = number.checked_add(1).and_then(|next| self.0.remove(&next)).unwrap_or(number);
-        match self.0.range_mut(..number).next_back() {
+        let end = number.checked_add(1).and_then(|next| self.ends.remove(&next)).unwrap_or(number);
+        match self.ends.range_mut(..number).next_back() {
             Some((_, last)) if last.checked_add(1) == Some(number) => *last = end,
-            _ => drop(self.0.insert(number, end)),
+            _ => drop(self.ends.insert(number, end)),
         }
     }
 }
@@ -342,6 +350,33 @@ impl Stream {
     }
 }
 
+/// A format by its name.
+impl Keep for &'static Format {
+    fn put(&self, to: &mut Writing) {
+        self.name.to_owned().put(to);
+    }
+
+    fn get(from: &mut Reading<'_>) -> Option<&'static Format> {
+        formats::format(&String::get(from)?)
+    }
+}
+
+kept!(Stream {
+    name,
+    format,
+    names,
+    positions,
+    rest,
+    head,
+    line,
+    began,
+    declaration,
+    invoked,
+    answered,
+    growing,
+    over
+});
+
 /// The same error, on the line of the stream that `number` says.
 fn at_line(error: ReadError, number: impl Fn(u32) -> u32) -> ReadError {
     let place = match error.place {
@@ -372,7 +407,7 @@ mod tests {
             ranges.insert(number);
         }
         assert_eq!(
-            ranges.0.into_iter().collect::<Vec<_>>(),
+            ranges.ends.into_iter().collect::<Vec<_>>(),
             [(i64::MIN, i64::MIN), (3, 5), (8, 9), (i64::MAX, i64::MAX)]
         );
     }

@@ -7,6 +7,7 @@
 
 mod build;
 mod claim;
+mod followed;
 mod health;
 mod join;
 mod json;
@@ -18,6 +19,10 @@ mod tally;
 
 pub use build::{Settings, violation};
 pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
+pub use followed::{
+    AnswerChange, AwaitedVersion, FOLLOWED_SCHEMA, Followed, FollowedEnd, FollowedEvent, FollowedLevel, FoundViolation,
+    Progress,
+};
 pub use health::HealthEntry;
 pub use json::to_line;
 pub use listing::{ListingEntry, WindowEntry};

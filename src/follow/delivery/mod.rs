@@ -11,6 +11,7 @@ mod sources;
 mod written;
 
 use super::delivered::{Delivered, Read};
+use super::keep::{Reading, kept};
 use super::lists::{self, List};
 use super::order::Seq;
 use super::record::{Action, Atom, Record};
@@ -126,6 +127,15 @@ pub(super) struct Delivery {
     ended: Option<String>,
 }
 
+kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
+kept!(Waiting { arrived, record, external, given_up, wrong });
+kept!(Session { queue, last });
+kept!(Remembered { version, arrived, delivered });
+kept!(Delivery {
+    sessions, written, remembered, memory, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
+    delivered, undecided, is_timed, ended; recent
+});
+
 impl Delivery {
     /// Remembers the writers of at least this many versions.
     pub(super) fn new(memory: usize) -> Delivery {
@@ -147,6 +157,16 @@ impl Delivery {
             is_timed: false,
             ended: None,
         }
+    }
+
+    /// Finds the transactions that were read with it and are remembered.
+    pub(super) fn find(&mut self, from: &Reading<'_>) {
+        self.recent = from
+            .shared
+            .values()
+            .filter_map(|shared| Arc::clone(shared).downcast::<Delivered>().ok())
+            .map(|t| (t.seq, Arc::downgrade(&t)))
+            .collect();
     }
 
     /// Number of transactions that arrived.

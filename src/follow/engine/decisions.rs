@@ -13,12 +13,14 @@ const DEEPEST: usize = 2_000;
 
 /// Two versions of a key that the order gets wrong: `reader` read `older`, but the order has `newer` between them. Or
 /// two writers of a key that overlap, without a reader.
-#[derive(Clone, Copy, Debug)]
-struct Wrong {
-    key: u32,
-    older: Seq,
-    newer: Seq,
-    reader: Option<Seq>,
+#[derive(Clone, Debug)]
+pub(super) struct Wrong {
+    pub(super) key: u32,
+    pub(super) older: Seq,
+    pub(super) newer: Seq,
+    pub(super) reader: Option<Seq>,
+    /// PSI: the pairs of writers that the order orders on the path from `newer` to `reader`.
+    pub(super) path: Vec<(Seq, Seq)>,
 }
 
 impl Engine {
@@ -49,12 +51,16 @@ impl Engine {
         let added = self.order.add(from, to, owner);
         let moved = std::mem::take(&mut self.order.moved);
         moved.iter().for_each(|&t| self.widen_for(t));
+        if self.level == Level::ParallelSnapshotIsolation {
+            let places = moved.iter().filter_map(|t| self.residents.get(t)).map(|t| self.order.position(t.start));
+            places.min().into_iter().for_each(|first| self.doubt_from(first));
+        }
         self.dirty.extend(moved);
         added
     }
 
     /// Leaves out a read of what was settled by age.
-    fn give_up(&mut self, reader: Seq, key: u32) {
+    pub(super) fn give_up(&mut self, reader: Seq, key: u32) {
         self.undecided += 1;
         self.order.take_back(Owner::Read(reader, key));
         self.leave_out(reader, key);
@@ -82,7 +88,11 @@ impl Engine {
     /// Makes decisions until the order gets nothing wrong.
     pub(super) fn solve(&mut self) -> Result<(), Failure> {
         while let Some(wrong) = self.next_wrong() {
-            let Wrong { key, older, newer, reader } = wrong;
+            if self.level == Level::ParallelSnapshotIsolation {
+                self.mend(wrong)?;
+                continue;
+            }
+            let Wrong { key, older, newer, reader, .. } = wrong;
             if let (BASE, Some(reader)) = (older, reader) {
                 self.base_before(reader, key, newer)?;
                 continue;
@@ -105,7 +115,7 @@ impl Engine {
 
     /// Neither order of a pair fits: takes back the decisions to blame and searches among them, as long as that blames
     /// further ones.
-    fn reconsider(&mut self, wrong: Wrong, blamed: BTreeSet<Owner>) -> Result<(), Failure> {
+    pub(super) fn reconsider(&mut self, wrong: Wrong, blamed: BTreeSet<Owner>) -> Result<(), Failure> {
         let is_decision = |owner: &Owner| matches!(owner, Owner::Pair(..));
         if blamed.is_empty() {
             return Err(Failure::Contradiction);
@@ -140,12 +150,14 @@ impl Engine {
         mine: &mut BTreeSet<Owner>,
         depth: usize,
     ) -> Result<bool, Failure> {
-        let Some(Wrong { key, older, newer, reader }) = self.next_wrong() else { return Ok(true) };
+        let Some(wrong) = self.next_wrong() else { return Ok(true) };
+        let Wrong { key, older, newer, reader, .. } = wrong;
+        let is_by_paths = self.level == Level::ParallelSnapshotIsolation;
         self.searched += 1;
         if self.searched > MOST_TRIED || depth > DEEPEST {
             return Err(Failure::TooLong);
         }
-        if let (BASE, Some(reader)) = (older, reader) {
+        if let (BASE, Some(reader), false) = (older, reader, is_by_paths) {
             let owner = self.base_owner(reader, key);
             let added = self.add(self.residents[&reader].start, self.residents[&newer].commit, owner);
             let Err(cycle) = added else { return self.search(blamed, mine, depth + 1) };
@@ -155,11 +167,15 @@ impl Engine {
             }
             return Ok(false);
         }
-        let pair = Owner::pair(older, newer);
-        for (a, b) in [(older, newer), (newer, older)] {
+        let ways = match is_by_paths {
+            true => self.ways_out(&wrong, mine, blamed),
+            false => vec![(older, newer), (newer, older)],
+        };
+        for (a, b) in ways {
             if self.is_known(b, a) {
                 continue;
             }
+            let pair = Owner::pair(a, b);
             let mut against = BTreeSet::new();
             if self.decide(a, b, &mut against) {
                 mine.insert(pair);
@@ -175,7 +191,7 @@ impl Engine {
     }
 
     /// Decides that `a` is older than `b`, unless something is against it: what, is added to `blamed`.
-    fn decide(&mut self, a: Seq, b: Seq, blamed: &mut BTreeSet<Owner>) -> bool {
+    pub(super) fn decide(&mut self, a: Seq, b: Seq, blamed: &mut BTreeSet<Owner>) -> bool {
         let pair = Owner::pair(a, b);
         let edges = self.edges_of_pair(a, b);
         self.decided.insert((a.min(b), a.max(b)), (a, b));
@@ -194,7 +210,10 @@ impl Engine {
     fn next_wrong(&mut self) -> Option<Wrong> {
         while let Some(&t) = self.dirty.first() {
             if self.residents.contains_key(&t) {
-                let wrong = self.wrong_read(t).or_else(|| self.wrong_version(t));
+                let wrong = match self.level {
+                    Level::ParallelSnapshotIsolation => self.missed(t),
+                    _ => self.wrong_read(t).or_else(|| self.wrong_version(t)),
+                };
                 if wrong.is_some() {
                     return wrong;
                 }
@@ -218,7 +237,7 @@ impl Engine {
                 let place = self.order.position(self.residents[&other].commit);
                 other != t && other != older && self.is_after(older, place) && place < end
             })?;
-            Some(Wrong { key, older, newer: *newer, reader: Some(t) })
+            Some(Wrong { key, older, newer: *newer, reader: Some(t), path: Vec::new() })
         });
         self.order.steps += steps;
         wrong
@@ -247,12 +266,12 @@ impl Engine {
                 for &reader in readers {
                     let end = self.order.position(self.residents[&reader].start);
                     if other != t && reader != t && self.is_after(other, place) && place < end {
-                        return Some(Wrong { key, older: other, newer: t, reader: Some(reader) });
+                        return Some(Wrong { key, older: other, newer: t, reader: Some(reader), path: Vec::new() });
                     }
                     if other == t
                         && let Some(newer) = self.between(versions, t, reader, end)
                     {
-                        return Some(Wrong { key, older: t, newer, reader: Some(reader) });
+                        return Some(Wrong { key, older: t, newer, reader: Some(reader), path: Vec::new() });
                     }
                 }
                 if self.level == Level::SnapshotIsolation
@@ -260,7 +279,7 @@ impl Engine {
                     && other != t
                     && let Some((older, newer)) = self.overlap(other, t)
                 {
-                    return Some(Wrong { key, older, newer, reader: None });
+                    return Some(Wrong { key, older, newer, reader: None, path: Vec::new() });
                 }
             }
         }

@@ -73,7 +73,7 @@ impl Engine {
                 match (is_seen, writer) {
                     (true, BASE) => self.seen_after_base(t.seq, key)?,
                     (true, _) => self.precede(other, writer)?,
-                    (false, _) if self.level.is_weak() => {}
+                    (false, _) if self.orders_writers_only() => {}
                     (false, BASE) => self.base_before(t.seq, key, other)?,
                     (false, _) if self.is_known(writer, other) => {
                         self.force(start, self.residents[&other].commit, Owner::Forced)?;
@@ -107,7 +107,9 @@ impl Engine {
                 let own = versions.of_session(t.session).last();
                 causes.iter().filter(wrote).chain(own).map(|&other| (other, true)).collect()
             }
-            Level::TransactionalCausalConsistency => versions.seen(&t.seen).map(|other| (other, true)).collect(),
+            Level::TransactionalCausalConsistency | Level::ParallelSnapshotIsolation => {
+                versions.seen(&t.seen).map(|other| (other, true)).collect()
+            }
             _ => {
                 let seen = versions.seen(&t.seen).map(|other| (other, true));
                 seen.chain(versions.unseen(&t.seen).map(|other| (other, false))).collect()

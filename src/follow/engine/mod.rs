@@ -12,13 +12,16 @@
 
 mod decisions;
 mod enter;
+mod missed;
 mod seal;
 mod times;
 mod versions;
 
 pub(super) use seal::Surroundings;
 
+use super::FOLLOWED;
 use super::delivered::Delivered;
+use super::keep::{kept, kept_enum};
 use super::order::{Node, Order, Owner, Seq};
 use super::replay::Event;
 use crate::checkers::Level;
@@ -68,6 +71,14 @@ struct Resident {
     commit: Node,
 }
 
+/// What an engine passes on to those of weaker levels.
+#[derive(Debug)]
+pub(super) struct Inheritance {
+    settled: FxHashMap<u32, Settled>,
+    forgotten: Forgotten,
+    transactions: Vec<Arc<Delivered>>,
+}
+
 /// The engine of one level.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -90,6 +101,8 @@ pub(super) struct Engine {
     moments: Moments,
     /// Whether any key holds lists: these show the order of writers late.
     has_lists: bool,
+    /// Whether a stronger level answers for this one.
+    is_asleep: bool,
     /// By key: no remembered writer commits behind the first of these positions, and no reader begins behind the second.
     bounds: FxHashMap<u32, (u64, u64)>,
     forgotten: Forgotten,
@@ -101,10 +114,34 @@ pub(super) struct Engine {
     searched: u64,
 }
 
+kept_enum!(Stop { 0 Violated { at, is_at_hand }, 1 Exhausted { at } });
+kept!(Resident { t, reads, start, commit });
+kept!(Engine {
+    level,
+    order,
+    residents,
+    versions,
+    readers,
+    known,
+    partners,
+    decided,
+    dirty,
+    settled,
+    moments,
+    has_lists,
+    is_asleep,
+    bounds,
+    forgotten,
+    undecided,
+    stop,
+    log,
+    searched
+});
+
 impl Engine {
     /// The engine of a level, if it can be followed.
     pub(super) fn new(level: Level) -> Option<Engine> {
-        let is_followed = level.row().usual && (level.is_weak() || level.is_strong());
+        let is_followed = FOLLOWED.contains(&level) && level != Level::CutIsolation;
         is_followed.then(|| Engine {
             level,
             order: Order::default(),
@@ -118,6 +155,7 @@ impl Engine {
             settled: FxHashMap::default(),
             moments: Moments::default(),
             has_lists: false,
+            is_asleep: false,
             bounds: FxHashMap::default(),
             forgotten: Forgotten::default(),
             undecided: 0,
@@ -159,8 +197,36 @@ impl Engine {
         all
     }
 
+    /// Whether a stronger level answers for this one.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.is_asleep
+    }
+
+    /// Lets a stronger level answer for this one.
+    pub(super) fn sleep(&mut self) {
+        self.is_asleep = true;
+    }
+
+    /// What the engine of a weaker level goes on with, `t` included even where it could not be entered.
+    pub(super) fn inheritance(&self, t: &Arc<Delivered>) -> Inheritance {
+        let mut transactions: Vec<Arc<Delivered>> = self.residents().into_iter().cloned().collect();
+        if self.forgotten.is_remembered(t.seq) && !self.residents.contains_key(&t.seq) {
+            transactions.push(Arc::clone(t));
+        }
+        Inheritance { settled: self.settled.clone(), forgotten: self.forgotten.clone(), transactions }
+    }
+
+    /// Goes on with what the engine of a stronger level knew.
+    pub(super) fn wake(&mut self, inheritance: &Inheritance) {
+        self.is_asleep = false;
+        self.settled = inheritance.settled.clone();
+        self.forgotten = inheritance.forgotten.clone();
+        inheritance.transactions.iter().for_each(|t| self.enter(t));
+    }
+
     /// Keeps the order of what is settled.
     pub(super) fn keep_order(&mut self) {
+        self.is_asleep = false;
         self.log = Some(Vec::new());
     }
 
@@ -205,7 +271,7 @@ impl Engine {
     /// Enters the next delivered transaction. O(its operations · remembered writers of their keys), and what the order
     /// needs.
     pub(super) fn enter(&mut self, t: &Arc<Delivered>) {
-        if self.stop.is_some() {
+        if self.stop.is_some() || self.is_asleep {
             return;
         }
         self.searched = 0;
@@ -220,6 +286,11 @@ impl Engine {
             Failure::Passed => Stop::Violated { at, is_at_hand: false },
             Failure::TooLong => Stop::Exhausted { at },
         });
+    }
+
+    /// Whether reads come before no version: only versions are ordered.
+    fn orders_writers_only(&self) -> bool {
+        self.level.is_weak() || self.level == Level::ParallelSnapshotIsolation
     }
 
     /// What a read of the settled version of a key rests on.
@@ -260,11 +331,15 @@ impl Engine {
         }
     }
 
+    /// Whether `a` is known to be older than `b`, whatever the times.
+    fn is_known_without_times(&self, a: Seq, b: Seq) -> bool {
+        self.known.contains(&(a, b)) || self.residents[&a].t.is_seen_by(&self.residents[&b].t)
+    }
+
     /// Whether `a` is known to be older than `b`.
     fn is_known(&self, a: Seq, b: Seq) -> bool {
         let (older, newer) = (&self.residents[&a].t, &self.residents[&b].t);
-        self.known.contains(&(a, b))
-            || older.is_seen_by(newer)
+        self.is_known_without_times(a, b)
             || (self.level == Level::StrictSerializability && times::is_before(older, newer))
     }
 
@@ -295,7 +370,7 @@ impl Engine {
         // Under snapshot isolation writers of a key do not overlap.
         let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
         let mut edges = vec![(older.commit, begin)];
-        if self.level.is_weak() {
+        if self.orders_writers_only() {
             return edges;
         }
         for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {

@@ -13,6 +13,11 @@
 //! order found for A can be put in front of any order of the rest, and conversely the rest of any order for the whole
 //! fits that state. At RC and RA condition 1 never holds, since any session may read old versions.
 //!
+//! At PSI a reader may come behind a newer version that it does not depend on. There no reader outside A may have read
+//! another version of A, or of what was settled before, than the last one of its key in A.
+//!
+//! What is known of writers rests on session order, reads and lists here, not on times: so it holds at weaker levels, too.
+//!
 //! Lists show the order of their writers late, so histories of lists are settled by age only.
 //!
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
@@ -20,6 +25,7 @@
 use super::{BASE, Engine};
 use crate::checkers::Level;
 use crate::follow::delivered::{Delivered, Read};
+use crate::follow::keep::{kept, kept_enum};
 use crate::follow::order::{Owner, Seq};
 use crate::follow::record::Atom;
 use crate::history::OperationKind;
@@ -38,6 +44,10 @@ pub(super) struct Settled {
     /// What it is, and the line of its write.
     value: (Atom, u32),
 }
+
+kept!(Settled { writer, by_age, value });
+kept_enum!(Tag { 0 Remembered, 1 Passed, 2 ByAge });
+kept!(Forgotten { first, tags, initial, total });
 
 impl Settled {
     /// Whether it rests on age.
@@ -58,7 +68,7 @@ enum Tag {
 }
 
 /// What was forgotten, and how.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Forgotten {
     /// The number of the first of `tags`.
     first: Seq,
@@ -83,6 +93,11 @@ impl Forgotten {
     fn tag(&self, t: Seq) -> Tag {
         let place = t.checked_sub(self.first).map(|place| place as usize);
         place.map_or(Tag::ByAge, |place| self.tags.get(place).copied().unwrap_or(Tag::Remembered))
+    }
+
+    /// Whether a transaction was not forgotten.
+    pub(super) fn is_remembered(&self, t: Seq) -> bool {
+        self.tag(t) == Tag::Remembered
     }
 
     fn set(&mut self, t: Seq, tag: Tag) {
@@ -240,6 +255,9 @@ impl Engine {
             versions.sort_unstable_by_key(|t| place[t]);
             self.forbid_cuts(key, &versions, &place, limit, &mut change, &mut dead);
         }
+        if self.level == Level::ParallelSnapshotIsolation {
+            self.forbid_reads_of_older(&place, &mut change);
+        }
         let clean = self.clean_cuts(order);
         let mut forbidding = 0;
         let mut best = 0;
@@ -250,6 +268,30 @@ impl Engine {
             }
         }
         (best, dead)
+    }
+
+    /// PSI: a reader may come behind a newer version that it does not depend on. Cuts between the two are forbidden, for
+    /// then it would have read another version than the settled one.
+    fn forbid_reads_of_older(&self, place: &FxHashMap<Seq, usize>, change: &mut [i64]) {
+        for (&(key, version), readers) in &self.readers {
+            let Some(newer) = self.next_writer(key, version).map(|newer| place[&newer]) else { continue };
+            if let Some(last) = readers.iter().map(|reader| place[reader]).max().filter(|&last| last > newer) {
+                change[newer + 1] += 1;
+                change[last + 1] -= 1;
+            }
+        }
+    }
+
+    /// PSI: leaves out the reads of a settled version behind a newer one that gets settled by age.
+    fn leave_out_older(&mut self, settled: &FxHashMap<u32, Seq>, beginning: &[Seq]) {
+        let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
+        for &key in settled.keys() {
+            let readers = self.readers.get(&(key, BASE)).cloned().unwrap_or_default();
+            for reader in readers.into_iter().filter(|reader| !gone.contains(reader)) {
+                self.undecided += 1;
+                self.leave_out(reader, key);
+            }
+        }
     }
 
     /// Counts the cuts at which a key breaks condition 2 or 3; its versions come in the order.
@@ -267,12 +309,12 @@ impl Engine {
         // So far: not known to be replaced for everything to come.
         let mut alive: Vec<Seq> = Vec::new();
         for (n, &t) in versions.iter().enumerate() {
-            let is_dead = passed.iter().any(|&other| other != t && self.is_known(t, other));
-            let is_last = alive.iter().all(|&other| self.is_known(other, t));
+            let is_dead = passed.iter().any(|&other| other != t && self.is_known_without_times(t, other));
+            let is_last = alive.iter().all(|&other| self.is_known_without_times(other, t));
             let next = versions.get(n + 1).map_or(place.len(), |next| place[next]);
             // The first good cut behind this version, up to the next one.
             let good = match is_last {
-                true if versions[n + 1..].iter().all(|&other| self.is_known(t, other)) => None,
+                true if versions[n + 1..].iter().all(|&other| self.is_known_without_times(t, other)) => None,
                 true if is_dead => {
                     let readers = self.readers.get(&(key, t)).into_iter().flatten();
                     let last = readers.filter(|_| !self.level.is_weak()).filter_map(|reader| place.get(reader)).max();
@@ -301,6 +343,9 @@ impl Engine {
         let mut last: FxHashMap<u32, Seq> = FxHashMap::default();
         for &t in beginning {
             last.extend(self.residents[&t].t.writes.iter().map(|&key| (key, t)));
+        }
+        if self.level == Level::ParallelSnapshotIsolation {
+            self.leave_out_older(&last, beginning);
         }
         for (&key, &t) in &last {
             self.replace_settled(key, t, tag, dead);

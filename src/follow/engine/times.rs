@@ -7,6 +7,7 @@
 use super::{Engine, Failure};
 use crate::checkers::Level;
 use crate::follow::delivered::Delivered;
+use crate::follow::keep::kept;
 use crate::follow::order::{Node, Owner, Seq};
 use crate::history::Interval;
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub(super) struct Moments {
     /// The last beginning of a transaction that was settled by age.
     settled: i64,
 }
+
+kept!(Moments { chain, passed, settled });
 
 impl Default for Moments {
     fn default() -> Moments {

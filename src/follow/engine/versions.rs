@@ -1,5 +1,6 @@
 //! The remembered writers of a key.
 
+use crate::follow::keep::kept;
 use crate::follow::order::Seq;
 
 /// By session and in the order of their entrance.
@@ -9,6 +10,8 @@ pub(super) struct Versions {
     /// (session, positions, writers), ascending.
     sessions: Vec<(u32, Vec<u32>, Vec<Seq>)>,
 }
+
+kept!(Versions { all, sessions });
 
 impl Versions {
     /// All of them, in the order of their entrance.
