@@ -124,7 +124,7 @@ pub fn compose(
         true => "all transactions of this counterexample committed",
         false => "transactions not marked otherwise committed",
     };
-    let shown = options.view.scene(example, whole, &diagram);
+    let shown = options.view.scene(example, whole, &drawing.diagram);
     let is_graph = shown.is_none();
     let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {

@@ -60,10 +60,10 @@ const FOLLOWING: usize = 300;
 /// Number of frames redrawn after anything happens.
 const FRESH_FRAMES: u8 = 3;
 
-/// Draws a scene at its own size with its origin at `origin`.
-pub fn paint(painter: &egui::Painter, scene: &Scene, origin: Pos2, look: &Look) {
+/// Draws a scene, this many times as large, with its origin at `origin`.
+pub fn paint(painter: &egui::Painter, scene: &Scene, (origin, zoom): (Pos2, f32), look: &Look) {
     let mut shapes = Vec::new();
-    Brush { painter, zoom: 1.0, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
+    Brush { painter, zoom, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
     painter.extend(shapes);
 }
 

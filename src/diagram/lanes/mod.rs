@@ -46,8 +46,6 @@ pub struct Shown<'a> {
     pub timeline: &'a Timeline,
     /// Use true time.
     pub true_time: bool,
-    /// All sessions, or those of the anomaly.
-    pub all: bool,
     /// The anomaly.
     pub anomaly: Option<Anomaly<'a>>,
 }
@@ -87,19 +85,10 @@ impl<'a> Lanes<'a> {
     /// Lanes of an area of this size, seen from `view`.
     pub fn new(shown: Shown<'a>, size: Vec2, view: View) -> Lanes<'a> {
         let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
-        let rows = Rows::new(shown.history, transactions, shown.all);
+        let rows = Rows::new(shown.history, transactions);
         let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2());
         let lane = (plot.height() / (rows.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
         Lanes { shown, rows, plot, lane, view }
-    }
-
-    /// Lanes as wide as this and as high as the sessions of the anomaly need, at most `most` of them, seen as a whole.
-    pub fn fitted(shown: Shown<'a>, width: f32, most: usize) -> Lanes<'a> {
-        let mut lanes = Lanes::new(shown, vec2(width, AXIS), View::default());
-        lanes.lane = LANE.1;
-        lanes.plot.max.y = AXIS + ABOVE + lanes.lane * lanes.rows.len().min(most) as f32;
-        lanes.fit();
-        lanes
     }
 
     /// Shows the whole anomaly, or everything.
@@ -171,7 +160,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// The right edge, in units of the axis.
-    fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.view.left + f64::from(self.plot.width()) / self.view.zoom
     }
 
@@ -192,7 +181,7 @@ impl<'a> Lanes<'a> {
             return None;
         }
         let span = self.axis().span(transaction)?;
-        let y = self.y(self.rows.lane(self.shown.history.session_of(transaction))?);
+        let y = self.y(self.rows.lane(self.shown.history.session_of(transaction)));
         let (from, to) = (self.x(span.from), self.x(span.to));
         Some(Rect::from_x_y_ranges(from..=to.max(from + GRAIN), y - BAR / 2.0..=y + BAR / 2.0))
     }
@@ -240,9 +229,22 @@ impl<'a> Lanes<'a> {
         scene.rect(area, 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
         let columns = ((area.width() - 8.0) / (ADVANCE * FONT)) as usize;
         if columns > 2 {
-            let name = elide(&history.transaction_name(bar.transaction), columns);
+            let name = elide(&self.says(bar.transaction, columns), columns);
             scene.text((area.left_center() + vec2(5.0, 0.0), Align::Left), FONT, name, ink, target);
         }
+    }
+
+    /// The name of a transaction, and as many of its operations as have room.
+    fn says(&self, transaction: TransactionId, columns: usize) -> String {
+        let history = self.shown.history;
+        let mut text = history.transaction_name(transaction);
+        for operation in history.operations_of(transaction) {
+            if text.chars().count() >= columns {
+                break;
+            }
+            text += &format!("  {}", history.operation_text(operation));
+        }
+        text
     }
 
     /// Faults as bands behind the lanes, from their beginning to their end.
@@ -290,9 +292,9 @@ impl<'a> Lanes<'a> {
         scene.rect(area, 0.0, Role::Page, None);
         let title = match (&self.shown.timeline.clock, self.shown.true_time) {
             (None, _) if self.shown.timeline.is_order => "order",
-            (None, _) => "causal steps",
+            (None, _) => "causal depth",
             (Some(_), true) => "true time",
-            (Some(_), false) => "time, bent",
+            (Some(_), false) => "time (bent)",
         };
         scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
         for &at in ticks {
@@ -328,9 +330,9 @@ impl<'a> Lanes<'a> {
 
     fn tick(&self, at: f64) -> String {
         match (&self.shown.timeline.clock, self.shown.true_time) {
-            (None, _) => format!("{at:.0}"),
-            (Some(_), true) => format!("+{}", grouped(at as u64)),
-            (Some(clock), false) => format!("+{}", grouped(clock.true_time(at).max(0.0) as u64)),
+            (None, _) => grouped(at as u64),
+            (Some(_), true) => format!("+{}", self.shown.history.origin().duration(at)),
+            (Some(clock), false) => format!("+{}", self.shown.history.origin().duration(clock.true_time(at))),
         }
     }
 

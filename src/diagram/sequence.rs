@@ -1,0 +1,193 @@
+//! The transactions of an anomaly as boxes with their operations: a row for each session, time to the right.
+//!
+//! Moments are columns of equal importance, so that idle time takes no room; the axis says when each of them began, or
+//! its place in the order if the file has no times. Transactions that ran at the same time share a column.
+
+use super::Diagram;
+use super::layout::{Layout, sequence};
+use super::path::Path;
+use super::scene::{Align, Scene};
+use super::text_size::{ADVANCE, elide};
+use super::theme::Role;
+use super::timeline::{Span, Timeline};
+use crate::control::Control;
+use crate::history::{History, Origin, visible};
+use crate::relations;
+use emath::{Pos2, Rect, pos2, vec2};
+use std::cmp::Ordering;
+
+/// Height of the axis.
+const AXIS: f32 = 26.0;
+/// Font size of what it says.
+const FONT: f32 = 12.5;
+/// What happened between two columns is this far from them.
+const APART: f32 = 20.0;
+/// Maximum number of faults.
+const FAULTS: usize = 1000;
+
+/// A column: what is in it and when it began.
+struct Moment {
+    cards: Vec<usize>,
+    from: f64,
+    /// The first end of what is in it.
+    ended: f64,
+}
+
+/// The scene of a diagram of `history`, the part of `whole` that contains only the anomaly. O(edges² + operations) in the
+/// worst case.
+pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
+    let diagram = brief(diagram);
+    let control = Control::new();
+    let resolution = relations::resolve(history, &control).ok();
+    let timeline = Timeline::new(history, resolution.as_ref(), &control).ok();
+    let clock = timeline.as_ref().and_then(|time| time.clock.as_ref());
+    let axis = clock.map(|clock| &clock.real).or(timeline.as_ref().map(|time| &time.steps));
+    let span = |card: usize| {
+        let t = diagram.cards[card].transaction;
+        axis.filter(|_| !t.is_initial()).and_then(|axis| axis.span(t))
+    };
+    let moments = moments(&diagram, span);
+    let layout = sequence(&diagram, moments.iter().map(|moment| moment.cards.clone()).collect());
+    let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, layout.bounds.size() + vec2(0.0, AXIS)));
+    scene.append(&super::scene::scene(&diagram, &layout), 1.0, vec2(0.0, AXIS));
+    for (card, space) in diagram.cards.iter().zip(&layout.cards) {
+        scene.names.push((space.rect.translate(vec2(0.0, AXIS)), format!("Lane bar {}", card.title)));
+    }
+    if let Some(clock) = clock {
+        let faults = faults(whole, clock.first, &moments, &layout);
+        // Above the rows, below what is in them.
+        let rows = 2 * diagram.lanes.len();
+        scene.marks.splice(rows..rows, faults.marks);
+    }
+    draw_axis(&mut scene, &moments, &layout, clock.map(|_| whole.origin()));
+    scene
+}
+
+/// The same without what the graph says of a card: that it committed, its other operations, and lines of the file.
+fn brief(diagram: &Diagram) -> Diagram {
+    let mut brief = diagram.clone();
+    for card in &mut brief.cards {
+        if card.status == "committed" {
+            card.status.clear();
+        }
+        if !card.rows.is_empty() {
+            card.folded = 0;
+        }
+        card.rows.iter_mut().for_each(|row| row.place.clear());
+    }
+    brief
+}
+
+/// The columns, by when what is in them began. The initial state has the first one to itself.
+fn moments(diagram: &Diagram, span: impl Fn(usize) -> Option<Span>) -> Vec<Moment> {
+    let mut spans: Vec<(Option<Span>, usize)> = (0..diagram.cards.len()).map(|card| (span(card), card)).collect();
+    let key = |span: &Option<Span>| span.map_or((f64::NEG_INFINITY, 0.0), |span| (span.from, span.to));
+    spans.sort_by(|(a, i), (b, j)| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal).then(i.cmp(j)));
+    let mut moments: Vec<Moment> = Vec::new();
+    for (span, card) in spans {
+        let span = span.unwrap_or(Span { from: f64::NEG_INFINITY, to: f64::NEG_INFINITY });
+        let lane = diagram.cards[card].lane;
+        let is_free = |moment: &Moment| moment.cards.iter().all(|other| diagram.cards[*other].lane != lane);
+        match moments.last_mut().filter(|moment| span.from < moment.ended && is_free(moment)) {
+            Some(moment) => {
+                moment.cards.push(card);
+                moment.ended = moment.ended.min(span.to);
+            }
+            None => moments.push(Moment { cards: vec![card], from: span.from, ended: span.to }),
+        }
+    }
+    moments
+}
+
+/// Left and right side of a column.
+fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
+    let areas = moment.cards.iter().map(|card| layout.cards[*card].rect);
+    let area = areas.fold(Rect::NOTHING, Rect::union);
+    (area.left(), area.right())
+}
+
+/// What the columns stand for: times since the first one, or places in the order.
+fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<&Origin>) {
+    let title = match times.map(Origin::seconds_per_tick) {
+        None => "order",
+        Some(None) => "time (ticks)",
+        Some(Some(_)) => "time",
+    };
+    let y = AXIS / 2.0;
+    scene.text((pos2(14.0, y), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    let began = moments.iter().map(|moment| moment.from).find(|from| from.is_finite()).unwrap_or(0.0);
+    for (n, moment) in moments.iter().filter(|moment| moment.from.is_finite()).enumerate() {
+        let (left, right) = sides(moment, layout);
+        let text = match times {
+            None => (n + 1).to_string(),
+            Some(_) if n == 0 => "0".to_owned(),
+            Some(origin) => format!("+{}", origin.duration(moment.from - began)),
+        };
+        scene.text((pos2(left, y), Align::Left), FONT, text, Role::Legend, None);
+        scene.line(Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)), Role::Rule, None);
+    }
+}
+
+/// The faults of a cluster as bands from column to column.
+fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> Scene {
+    let mut scene = Scene::new(layout.bounds);
+    let timed = || moments.iter().filter(|moment| moment.from.is_finite());
+    let x = |time: i64| {
+        let since = time.saturating_sub(first) as f64;
+        let before = timed().take_while(|moment| moment.from <= since).last();
+        // Within a column as far to the right as its first end is away, then between it and the next.
+        before.map_or(timed().next().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
+            let (left, right) = sides(moment, layout);
+            let share = (since - moment.from) / (moment.ended - moment.from).max(1e-9);
+            if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
+        })
+    };
+    for fault in whole.cluster().faults().iter().take(FAULTS) {
+        let (from, to) = (x(fault.start), fault.end.map_or(layout.bounds.right(), x));
+        if to > from {
+            let area = Rect::from_x_y_ranges(from..=to, AXIS..=AXIS + layout.bounds.height());
+            scene.rect(area, 0.0, Role::Fault, None);
+            let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
+            scene.text((pos2(from + 3.0, area.bottom() - 9.0), Align::Left), FONT, name, Role::FaultText, None);
+        }
+    }
+    scene
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ran_at_the_same_time_shares_a_column() {
+        let history = crate::formats::text::parse("a: [w x 1]@0..10 [w x 2]@30..40\nb: [r x 1]@5..8 [r x 2]@9..50\n")
+            .expect("a history in our notation");
+        let all: Vec<_> = history.transactions().collect();
+        let diagram = super::super::diagram(&super::super::Subject {
+            history: &history,
+            transactions: &all,
+            edges: &[],
+            cycle: &[],
+            operations: &[],
+            shown: &|_| true,
+            all_operations: true,
+            n_operations: &super::super::operations_in(&history),
+        });
+        let interval = |card: usize| history.interval(diagram.cards[card].transaction);
+        let span = |card: usize| interval(card).map(|i| Span { from: i.start as f64, to: i.end as f64 });
+        let columns: Vec<Vec<usize>> = moments(&diagram, span).into_iter().map(|moment| moment.cards).collect();
+        assert_eq!(columns, [vec![0, 2], vec![3, 1]]);
+        let texts: Vec<String> = scene(&diagram, &history, &history)
+            .marks
+            .into_iter()
+            .filter_map(|mark| match mark.shape {
+                super::super::scene::Shape::Text { text, .. } => Some(text),
+                _ => None,
+            })
+            .collect();
+        assert!(
+            ["time (ticks)", "0", "+9", "w(x) = 2"].iter().all(|text| texts.contains(&(*text).to_owned())),
+            "{texts:?}"
+        );
+    }
+}
