@@ -317,7 +317,7 @@ fn lanes_and_versions_are_exported_like_graphs() {
             let options = ComposeOptions { view, ..ComposeOptions::default() };
             compose(&example.counterexample, &example.explanation, &history, &options)
         };
-        let lanes = picture(View::lanes(&history, &control).expect("nothing stops it"));
+        let lanes = picture(View::Lanes);
         let has = |target: Target| lanes.scene.marks.iter().any(|mark| mark.target == Some(target));
         let small = &example.counterexample.history;
         assert!(small.transactions().all(|t| has(Target::Transaction(t))), "{file}: a transaction has no bar");

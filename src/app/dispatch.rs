@@ -281,6 +281,8 @@ impl App {
                 // On other pages it shows what was asked for.
                 self.state.no_details = self.state.page == Page::Graph && !self.state.no_details;
                 self.state.page = Page::Graph;
+                let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+                self.redraw(expanded);
             }
             Command::Locate => self.locate(),
             Command::Lattice => self.state.lattice.open ^= true,

@@ -69,6 +69,8 @@ pub struct Shows {
     pub alternatives: bool,
     /// What stays and what is left out by choice.
     pub overrides: Overrides,
+    /// There is little height, because of the pane below.
+    pub low: bool,
 }
 
 /// An argument as drawn.
@@ -178,6 +180,8 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
 
 /// The space for a picture in a laptop's window: larger windows scale it up.
 pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
+/// The same above the pane with details.
+const LOW_ROOM: egui::Vec2 = egui::vec2(620.0, 300.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(
@@ -203,7 +207,7 @@ pub fn draw(
         diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
     drawn.sort_unstable();
     let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
-    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
+    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.overrides.moved(kind, &diagram, layout);

@@ -3,23 +3,24 @@
 //! Moments are columns of equal importance, so that idle time takes no room; the axis says when each of them began, or
 //! its place in the order if the file has no times. Transactions that ran at the same time share a column.
 
-use super::Diagram;
 use super::layout::{Layout, sequence};
 use super::path::Path;
 use super::scene::{Align, Scene};
 use super::text_size::{ADVANCE, elide};
 use super::theme::Role;
 use super::timeline::{Span, Timeline};
+use super::{Arrow, Card, Diagram, Lane, Row};
 use crate::control::Control;
 use crate::history::{History, Origin, visible};
 use crate::relations;
 use emath::{Pos2, Rect, pos2, vec2};
-use std::cmp::Ordering;
 
 /// Height of the axis.
 const AXIS: f32 = 26.0;
 /// Font size of what it says.
 const FONT: f32 = 12.5;
+/// Maximum columns of a row's title.
+const TITLE_COLUMNS: usize = 16;
 /// What happened between two columns is this far from them.
 const APART: f32 = 20.0;
 /// Maximum number of faults.
@@ -42,10 +43,7 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     let timeline = Timeline::new(history, resolution.as_ref(), &control).ok();
     let clock = timeline.as_ref().and_then(|time| time.clock.as_ref());
     let axis = clock.map(|clock| &clock.real).or(timeline.as_ref().map(|time| &time.steps));
-    let span = |card: usize| {
-        let t = diagram.cards[card].transaction;
-        axis.filter(|_| !t.is_initial()).and_then(|axis| axis.span(t))
-    };
+    let span = |card: usize| axis.and_then(|axis| axis.span(diagram.cards[card].transaction)).unwrap_or_default();
     let moments = moments(&diagram, span);
     let layout = sequence(&diagram, moments.iter().map(|moment| moment.cards.clone()).collect());
     let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, layout.bounds.size() + vec2(0.0, AXIS)));
@@ -63,29 +61,35 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     scene
 }
 
-/// The same without what the graph says of a card: that it committed, its other operations, and lines of the file.
+/// The same without the initial state, which reads name anyway, and without what the graph says of a card: that it
+/// committed, its other operations, and lines of the file.
 fn brief(diagram: &Diagram) -> Diagram {
-    let mut brief = diagram.clone();
-    for card in &mut brief.cards {
-        if card.status == "committed" {
-            card.status.clear();
-        }
-        if !card.rows.is_empty() {
-            card.folded = 0;
-        }
-        card.rows.iter_mut().for_each(|row| row.place.clear());
+    let n_initial = diagram.cards.iter().filter(|card| card.transaction.is_initial()).count();
+    // The initial state is the first card of the first lane.
+    let card = |card: &Card| {
+        let status = if card.status == "committed" { String::new() } else { card.status.clone() };
+        let folded = if card.rows.is_empty() { card.folded } else { 0 };
+        let rows = card.rows.iter().map(|row| Row { place: String::new(), ..row.clone() }).collect();
+        Card { lane: card.lane - n_initial, status, folded, rows, ..card.clone() }
+    };
+    let lane = |lane: &Lane| Lane { title: elide(&lane.title, TITLE_COLUMNS), ..lane.clone() };
+    let arrow = |arrow: &Arrow| {
+        let (from, to) = (arrow.from.checked_sub(n_initial)?, arrow.to.checked_sub(n_initial)?);
+        Some(Arrow { from, to, ..arrow.clone() })
+    };
+    Diagram {
+        lanes: diagram.lanes.iter().skip(n_initial).map(lane).collect(),
+        cards: diagram.cards.iter().skip(n_initial).map(card).collect(),
+        arrows: diagram.arrows.iter().filter_map(arrow).collect(),
     }
-    brief
 }
 
-/// The columns, by when what is in them began. The initial state has the first one to itself.
-fn moments(diagram: &Diagram, span: impl Fn(usize) -> Option<Span>) -> Vec<Moment> {
-    let mut spans: Vec<(Option<Span>, usize)> = (0..diagram.cards.len()).map(|card| (span(card), card)).collect();
-    let key = |span: &Option<Span>| span.map_or((f64::NEG_INFINITY, 0.0), |span| (span.from, span.to));
-    spans.sort_by(|(a, i), (b, j)| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal).then(i.cmp(j)));
+/// The columns, by when what is in them began.
+fn moments(diagram: &Diagram, span: impl Fn(usize) -> Span) -> Vec<Moment> {
+    let mut spans: Vec<(Span, usize)> = (0..diagram.cards.len()).map(|card| (span(card), card)).collect();
+    spans.sort_by(|(a, i), (b, j)| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(i.cmp(j)));
     let mut moments: Vec<Moment> = Vec::new();
     for (span, card) in spans {
-        let span = span.unwrap_or(Span { from: f64::NEG_INFINITY, to: f64::NEG_INFINITY });
         let lane = diagram.cards[card].lane;
         let is_free = |moment: &Moment| moment.cards.iter().all(|other| diagram.cards[*other].lane != lane);
         match moments.last_mut().filter(|moment| span.from < moment.ended && is_free(moment)) {
@@ -115,8 +119,8 @@ fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Opti
     };
     let y = AXIS / 2.0;
     scene.text((pos2(14.0, y), Align::Left), FONT, title.to_owned(), Role::Legend, None);
-    let began = moments.iter().map(|moment| moment.from).find(|from| from.is_finite()).unwrap_or(0.0);
-    for (n, moment) in moments.iter().filter(|moment| moment.from.is_finite()).enumerate() {
+    let began = moments.first().map_or(0.0, |moment| moment.from);
+    for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
         let text = match times {
             None => (n + 1).to_string(),
@@ -131,12 +135,11 @@ fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Opti
 /// The faults of a cluster as bands from column to column.
 fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> Scene {
     let mut scene = Scene::new(layout.bounds);
-    let timed = || moments.iter().filter(|moment| moment.from.is_finite());
     let x = |time: i64| {
         let since = time.saturating_sub(first) as f64;
-        let before = timed().take_while(|moment| moment.from <= since).last();
+        let before = moments.iter().take_while(|moment| moment.from <= since).last();
         // Within a column as far to the right as its first end is away, then between it and the next.
-        before.map_or(timed().next().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
+        before.map_or(moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
             let (left, right) = sides(moment, layout);
             let share = (since - moment.from) / (moment.ended - moment.from).max(1e-9);
             if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
@@ -174,7 +177,8 @@ mod tests {
             n_operations: &super::super::operations_in(&history),
         });
         let interval = |card: usize| history.interval(diagram.cards[card].transaction);
-        let span = |card: usize| interval(card).map(|i| Span { from: i.start as f64, to: i.end as f64 });
+        let span =
+            |card: usize| interval(card).map_or(Span::default(), |i| Span { from: i.start as f64, to: i.end as f64 });
         let columns: Vec<Vec<usize>> = moments(&diagram, span).into_iter().map(|moment| moment.cards).collect();
         assert_eq!(columns, [vec![0, 2], vec![3, 1]]);
         let texts: Vec<String> = scene(&diagram, &history, &history)

@@ -109,7 +109,7 @@ impl Lanes<'_> {
             };
             let (a, b) = (end(from, down), end(to, !down));
             // Out of its lane, level in the free space next to the lane of the reader, and in.
-            let room = (self.lane - to.height()).max(6.0);
+            let room = (self.own - to.height()).max(6.0);
             let aside = HEAD.min(room * 0.6) + (room / 2.0 - HEAD).max(room * 0.2) * shift;
             let y = b.y + if down { -aside } else { aside };
             return Path::rounded(&[a, pos2(a.x, y), pos2(b.x, y), b], 6.0);
@@ -133,7 +133,7 @@ impl Lanes<'_> {
             false => (from.left_bottom(), to.right_bottom(), 1.0),
         };
         let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
-        let room = ((self.lane - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
+        let room = ((self.own - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
         let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
         bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
     }

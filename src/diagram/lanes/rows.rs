@@ -29,6 +29,11 @@ impl Rows {
         self.n_sessions
     }
 
+    /// Number of sessions of the anomaly.
+    pub(super) fn n_own(&self) -> usize {
+        self.own.len()
+    }
+
     /// The session of a lane. O(sessions of the anomaly).
     pub(super) fn session(&self, lane: usize) -> Option<SessionId> {
         if let Some(own) = self.own.get(lane) {

@@ -5,13 +5,11 @@ use super::measure::{SMALL_FONT, UNIT};
 use super::ports::Grid;
 use super::{Layout, routes};
 use crate::diagram::Diagram;
-use crate::diagram::text_size::{elide, width};
+use crate::diagram::text_size::width;
 use emath::{Rect, pos2};
 
 /// Space around the cards of a row.
 const PAD: f32 = 10.0;
-/// Maximum columns of a row's title.
-const TITLE_COLUMNS: usize = 16;
 
 /// Lays out a diagram with a row for each session, in the order of its lanes, and the cards in these columns. Titles of
 /// rows are to the left of their cards. A column has at most one card of each session. The same costs as
@@ -25,7 +23,7 @@ pub fn sequence(diagram: &Diagram, mut columns: Vec<Vec<usize>>) -> Layout {
     let (_, cards, routes) = arranged(diagram, &grid);
     let mut layout = Layout { bounds: Rect::NOTHING, lanes: Vec::new(), cards, routes };
     let content = layout.content();
-    let title = |lane: &crate::diagram::Lane| width(&elide(&lane.title, TITLE_COLUMNS), SMALL_FONT);
+    let title = |lane: &crate::diagram::Lane| width(&lane.title, SMALL_FONT);
     let left = content.left() - PAD - 28.0 - diagram.lanes.iter().map(title).fold(0.0, f32::max);
     // The top and the bottom of the cards of a row; rows meet halfway.
     let cards_of = |lane: usize| {
