@@ -37,14 +37,19 @@ struct Moment {
 /// The scene of a diagram of `history`, the part of `whole` that contains only the anomaly. O(edges² + operations) in the
 /// worst case.
 pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
-    let diagram = brief(diagram);
+    let mut diagram = brief(diagram);
     let control = Control::new();
     let resolution = relations::resolve(history, &control).ok();
     let timeline = Timeline::new(history, resolution.as_ref(), &control).ok();
     let clock = timeline.as_ref().and_then(|time| time.clock.as_ref());
     let axis = clock.map(|clock| &clock.real).or(timeline.as_ref().map(|time| &time.steps));
-    let span = |card: usize| axis.and_then(|axis| axis.span(diagram.cards[card].transaction)).unwrap_or_default();
-    let moments = moments(&diagram, span);
+    let spans: Vec<Span> = diagram
+        .cards
+        .iter()
+        .map(|card| axis.and_then(|axis| axis.span(card.transaction)).unwrap_or_default())
+        .collect();
+    let moments = moments(&diagram, |card| spans[card]);
+    by_beginning(&mut diagram, &moments);
     let layout = sequence(&diagram, moments.iter().map(|moment| moment.cards.clone()).collect());
     let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, layout.bounds.size() + vec2(0.0, AXIS)));
     scene.append(&super::scene::scene(&diagram, &layout), 1.0, vec2(0.0, AXIS));
@@ -75,12 +80,31 @@ fn brief(diagram: &Diagram) -> Diagram {
     let lane = |lane: &Lane| Lane { title: elide(&lane.title, TITLE_COLUMNS), ..lane.clone() };
     let arrow = |arrow: &Arrow| {
         let (from, to) = (arrow.from.checked_sub(n_initial)?, arrow.to.checked_sub(n_initial)?);
-        Some(Arrow { from, to, ..arrow.clone() })
+        // An operation at one of its ends names the key.
+        let names_key = arrow.from_row.or(arrow.to_row).is_some();
+        let mark = if arrow.label.ends_with(" *") { " *" } else { "" };
+        let short = || format!("{}{mark}", arrow.relation.code());
+        Some(Arrow { from, to, label: if names_key { short() } else { arrow.label.clone() }, ..arrow.clone() })
     };
     Diagram {
         lanes: diagram.lanes.iter().skip(n_initial).map(lane).collect(),
         cards: diagram.cards.iter().skip(n_initial).map(card).collect(),
         arrows: diagram.arrows.iter().filter_map(arrow).collect(),
+    }
+}
+
+/// Puts the rows into the order in which their sessions begin.
+fn by_beginning(diagram: &mut Diagram, moments: &[Moment]) {
+    let mut order: Vec<usize> = Vec::new();
+    for card in moments.iter().flat_map(|moment| &moment.cards) {
+        let lane = diagram.cards[*card].lane;
+        if !order.contains(&lane) {
+            order.push(lane);
+        }
+    }
+    diagram.lanes = order.iter().map(|lane| diagram.lanes[*lane].clone()).collect();
+    for card in &mut diagram.cards {
+        card.lane = order.iter().position(|lane| *lane == card.lane).unwrap_or(0);
     }
 }
 

@@ -10,7 +10,7 @@ use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, Wid
 /// Height of the band.
 const HEIGHT: f32 = 34.0;
 /// Height of the marks of anomalies.
-const MARKS: f32 = 8.0;
+const MARKS: f32 = 12.0;
 /// How near the pointer must be to a mark or an end of the brush, in points.
 const REACH: f32 = 5.0;
 
@@ -123,9 +123,11 @@ fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
         let bar = Rect::from_min_max(pos2(x(bin), area.bottom() - height), pos2(x(bin + 1), area.bottom()));
         mesh.add_colored_rect(bar, palette.line);
     }
+    let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;
     for mark in &map.marks {
         let middle = x(mark.bin) + width / 2.0;
-        let tick = Rect::from_x_y_ranges(middle - 1.0..=middle + 1.0, area.top() + 1.0..=area.top() + MARKS);
+        let bottom = area.top() + 3.0 + (MARKS - 3.0) * (mark.n as f32 / most).sqrt();
+        let tick = Rect::from_x_y_ranges(middle - 1.0..=middle + 1.0, area.top() + 1.0..=bottom);
         mesh.add_colored_rect(tick, palette.bad);
     }
     mesh

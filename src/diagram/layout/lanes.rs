@@ -259,7 +259,9 @@ impl Gutters {
         let widths: Vec<f32> = (0..n).map(lane_width).collect();
         let needed = |gutter: usize| zones[gutter].0 + packed[gutter].1 as f32 * COLUMN + zones[gutter].1;
         let total = widths.iter().sum::<f32>() + (0..=n).map(needed).sum::<f32>();
-        let spare = if n > 1 { ((WIDTH - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
+        // Rows have their titles at the side.
+        let wished = if frame.grid.has_bands { 0.85 * WIDTH } else { WIDTH };
+        let spare = if n > 1 { ((wished - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
         zones[1..n].iter_mut().for_each(|zone| *zone = (zone.0 + spare / 2.0, zone.1 + spare / 2.0));
         let (mut x, mut lane_x) = (0.0, Vec::with_capacity(n));
         for (gutter, (column, n_columns)) in packed.into_iter().enumerate() {
