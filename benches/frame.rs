@@ -1,20 +1,23 @@
 //! What a frame costs, without a rasteriser: the code of the view and the tessellation of what it draws, on one thread.
 //!
 //! The graph is drawn while the pointer moves over it, so that nothing is repeated from the frame before; once fitted,
-//! and once at its own size, where most of it is out of sight. Prints the median and the slowest of many frames in
+//! and once at its own size, where most of it is out of sight; then the same transactions over time. Prints the median and the slowest of many frames in
 //! milliseconds of processor time, code and tessellation apart; arguments name other numbers of transactions.
 
-use egui::{Event, RawInput, Rect, pos2, vec2};
+use egui::{Event, Pos2, RawInput, Rect, pos2, vec2};
 use isoscope::app::canvas::look::Look;
 use isoscope::app::canvas::sketch::Sketch;
-use isoscope::app::canvas::{Canvas, Cards};
+use isoscope::app::canvas::{Canvas, Cards, paint};
 use isoscope::app::style;
-use isoscope::diagram::layout::lanes;
+use isoscope::diagram::layout::{lanes, sequence};
+use isoscope::diagram::scene::scene;
 use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
 use isoscope::history::{OperationId, SessionId, TransactionId};
 use isoscope::relations::Relation;
 use std::sync::Arc;
 
+/// How large what happened over time is drawn.
+const ZOOM: f32 = 0.72;
 /// Frames that are measured.
 const FRAMES: usize = 60;
 
@@ -23,9 +26,24 @@ fn main() {
     let asked: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     for n in if asked.is_empty() { vec![30, 200, 1000, 5000] } else { asked } {
         let sketch = sketch(n);
+        let n_edges = sketch.diagram.arrows.len();
         for (view, own_size) in [("fitted", false), ("own size", true)] {
-            measure(&sketch, n, view, own_size);
+            let mut canvas = Canvas::default();
+            measure((n, n_edges, view), |ui, frame, _| {
+                if frame == 5 && own_size {
+                    canvas.own_size();
+                }
+                let _ = canvas.ui(ui, &sketch, Look::default(), Cards::Movable);
+            });
         }
+        let columns = (0..n).map(|card| vec![card]).collect();
+        let scene = scene(&sketch.diagram, &sequence(&sketch.diagram, columns));
+        let middle = -scene.bounds.center().to_vec2() * ZOOM;
+        measure((n, n_edges, "over time"), |ui, _, pointer| {
+            let origin = ui.max_rect().center() + middle;
+            paint(ui.painter(), &scene, (origin, ZOOM), &Look::default());
+            let _ = scene.at(((pointer - origin) / ZOOM).to_pos2(), 5.0);
+        });
     }
 }
 
@@ -75,10 +93,9 @@ fn sketch(n: usize) -> Arc<Sketch> {
     Arc::new(Sketch::new(diagram, layout))
 }
 
-fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
+fn measure((n, n_edges, view): (usize, usize, &str), mut draw: impl FnMut(&mut egui::Ui, usize, Pos2)) {
     let ctx = egui::Context::default();
     style::install(&ctx);
-    let mut canvas = Canvas::default();
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 800.0));
     let mut times: Vec<(f64, f64)> = Vec::new();
     for frame in 0..FRAMES + 10 {
@@ -89,13 +106,8 @@ fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
             events: vec![Event::PointerMoved(at)],
             ..RawInput::default()
         };
-        if frame == 5 && own_size {
-            canvas.own_size();
-        }
         let start = cpu_milliseconds();
-        let mut output = ctx.run_ui(input, |ui| {
-            let _ = canvas.ui(ui, sketch, Look::default(), Cards::Movable);
-        });
+        let mut output = ctx.run_ui(input, |ui| draw(ui, frame, at));
         let code = cpu_milliseconds() - start;
         let start = cpu_milliseconds();
         let shapes = std::mem::take(&mut output.shapes);
@@ -110,7 +122,7 @@ fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
     times.sort_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
     let text = |(code, tessellation): (f64, f64)| format!("{code:.2} + {tessellation:.2} = {:.2}", code + tessellation);
     let (median, slowest) = (text(times[times.len() / 2]), text(times[times.len() - 1]));
-    println!("{n:>12} {:>8} {view:>10}  {median:>22}  {slowest:>22}", sketch.diagram.arrows.len());
+    println!("{n:>12} {n_edges:>8} {view:>10}  {median:>22}  {slowest:>22}");
 }
 
 /// Processor time of this thread, milliseconds: what other programs do does not count.

@@ -27,14 +27,14 @@ fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
         }
         let first = example.history.transactions().next().expect("it has transactions");
         let name = format!("Lane bar {}", example.history.transaction_name(first));
-        let at = window.get_by_label(&name).rect().center();
-        click(&mut window, at);
+        let title = window.get_by_label(&name).rect().center_top() + egui::vec2(0.0, 4.0);
+        click(&mut window, title);
         assert_eq!(document(&window).pinned, Some(Attention::Transaction(first)));
         press(&mut window, egui::Key::Escape);
         assert_eq!(document(&window).pinned, None);
         window.get_by_label("All sessions").click();
         window.run_steps(3);
-        assert!(says(&window, "Lane bar b2"), "a transaction that has no part in it");
+        wait(&mut window, "all transactions", |window| says(window, "Lane bar b2"));
     }
 }
 
@@ -53,10 +53,10 @@ fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
 #[test]
 fn lanes_and_versions_are_exported_as_they_are_seen() {
     for (key, page, words) in
-        [(egui::Key::Num2, Page::Lanes, "causal steps"), (egui::Key::Num3, Page::Key, "versions of key x")]
+        [(egui::Key::Num2, Page::Lanes, ">order<"), (egui::Key::Num3, Page::Key, "versions of key x")]
     {
         let (mut window, _folder) = on_page(FRACTURED, egui::Theme::Dark, key);
-        wait(&mut window, "the page", |window| document(window).view(page, false).is_some());
+        wait(&mut window, "the page", |window| document(window).view(page).is_some());
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
         window.run_steps(4);
         let form = window.state().state().export.clone().expect("the dialog is open");
@@ -83,7 +83,124 @@ fn time_is_true_or_bent() {
     assert!(!window.state().state().true_time);
     press(&mut window, egui::Key::T);
     assert!(window.state().state().true_time);
+    window.get_by_label("All sessions").click();
+    window.run_steps(3);
     window.get_by_label("True time");
+}
+
+#[test]
+fn the_pane_below_the_graph_is_linked_with_it_and_can_be_hidden() {
+    for theme in themes() {
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        let picture = document(&window).current_picture().expect("a picture").clone();
+        let example = &picture.argument.counterexample;
+        let is_of_key = |window: &Window| document(window).key.as_ref().is_some_and(|view| view.chain.is_some());
+        wait(&mut window, "the versions", is_of_key);
+        let first = example.history.transactions().next().expect("it has transactions");
+        let bar = window.get_by_label(&format!("Lane bar {}", example.history.transaction_name(first))).rect();
+        // The operations are in its box.
+        window.hover_at(bar.center_top() + egui::vec2(0.0, 4.0));
+        window.run_steps(2);
+        assert_eq!(document(&window).hovered, Some(Attention::Transaction(first)));
+        window.hover_at(bar.center_bottom() - egui::vec2(0.0, 8.0));
+        window.run_steps(2);
+        assert!(matches!(document(&window).hovered, Some(Attention::Operation(_))), "{:?}", document(&window).hovered);
+        // Of the versions, those that the anomaly orders.
+        window.get_by_label("Versions").click();
+        window.run_steps(3);
+        let version = window.get_by_label("Version 2 of a2, never read").rect().center();
+        window.get_by_label("Version 1 of a1, read by b1");
+        click(&mut window, version);
+        assert!(matches!(document(&window).pinned, Some(Attention::Operation(_))), "{:?}", document(&window).pinned);
+        assert_eq!(document(&window).attended().len(), 1);
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
+        window.run_steps(3);
+        wait(&mut window, "the picture", |window| !document(window).drawing);
+        assert!(!says(&window, "Version 1 of a1") && window.state().state().no_details);
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
+        window.run_steps(3);
+        wait(&mut window, "the pane", |window| says(window, "Version 1 of a1"));
+    }
+}
+
+#[test]
+fn a_pane_as_high_as_the_user_left_it_shows_both_parts() {
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    wait(&mut window, "the versions", |window| document(window).key.as_ref().is_some_and(|view| view.chain.is_some()));
+    assert!(!says(&window, "Version 1 of a1"), "there is room for one part");
+    let edge = window.get_by_label("Over time").rect().center_top() - egui::vec2(0.0, 13.0);
+    window.hover_at(edge);
+    window.step();
+    window.drag_at(edge);
+    window.step();
+    window.hover_at(edge - egui::vec2(0.0, 120.0));
+    window.step();
+    window.drop_at(edge - egui::vec2(0.0, 120.0));
+    window.run_steps(4);
+    let height = window.state().state().details_height;
+    assert!(height.is_some_and(|height| height > 330), "{height:?}");
+    assert!(says(&window, "Version 1 of a1") && says(&window, "Lane bar a1"));
+}
+
+#[test]
+fn the_map_of_the_history_selects_anomalies_and_scrolls() {
+    // Two anomalies: at the beginning of one session, and at the end.
+    let clean: String = (2..200).map(|n| format!(" [w k{n} 1]")).collect();
+    let text = format!("a: [r x 7]{clean} [r y 8]\n");
+    for theme in themes() {
+        let (mut window, _folder) = opened(&text, theme);
+        let transaction = |window: &Window| {
+            let (history, t) = (document(window).history.clone(), document(window).browser.transaction);
+            history.zip(t).map(|(history, t)| history.transaction_name(t)).expect("one is chosen")
+        };
+        // One key from the anomaly to its place.
+        window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::H);
+        window.run_steps(3);
+        assert_eq!((window.state().state().page, transaction(&window).as_str()), (Page::Browser, "a1"));
+        wait(&mut window, "the map", |window| document(window).minimap.is_some());
+        let map = window.get_by_label("Map of the history").rect().shrink2(egui::vec2(10.0, 2.0));
+        let first = document(&window).selected;
+        click(&mut window, map.right_top() + egui::vec2(-2.0, 4.0));
+        wait(&mut window, "the other anomaly", |window| document(window).selected != first);
+        window.run_steps(3);
+        assert_eq!((window.state().state().page, transaction(&window).as_str()), (Page::Browser, "a200"));
+        assert!(says(&window, "a200 1 operation"), "it is scrolled to");
+        click(&mut window, map.center());
+        let number: usize = transaction(&window).trim_start_matches('a').parse().expect("a number");
+        assert!((95..106).contains(&number), "{number}");
+        assert!(says(&window, &format!("a{number} 1 operation")));
+        press(&mut window, egui::Key::Num1);
+        wait(&mut window, "the picture", |window| !document(window).drawing);
+        window.get_by_label("Show in the history").click();
+        window.run_steps(3);
+        assert_eq!((window.state().state().page, transaction(&window).as_str()), (Page::Browser, "a200"));
+    }
+}
+
+#[test]
+fn the_brush_of_the_map_moves_and_zooms_the_lanes() {
+    let text: String = (0..4).map(|s| format!("s{s}:{}\n", format!(" [w k{s} 1]").repeat(100))).collect();
+    let (mut window, _folder) = on_page(&text, egui::Theme::Dark, egui::Key::Num2);
+    wait(&mut window, "the map", |window| document(window).minimap.is_some());
+    window.run_steps(3);
+    let map = window.get_by_label("Map of the history").rect().shrink2(egui::vec2(10.0, 2.0));
+    let has_first = |window: &Window| window.query_by_label("Lane bar s3#1").is_some();
+    assert!(has_first(&window));
+    // The right end of the brush to the middle, then all of it to the right.
+    for (from, to) in [
+        (map.right_center() - egui::vec2(20.0, 0.0), map.center()),
+        (map.center() - egui::vec2(80.0, 0.0), map.right_center()),
+    ] {
+        window.hover_at(from);
+        window.step();
+        window.drag_at(from);
+        window.step();
+        window.hover_at(to);
+        window.run_steps(2);
+        window.drop_at(to);
+        window.run_steps(3);
+    }
+    assert!(!has_first(&window) && says(&window, "Lane bar s3#100"), "it shows the end");
 }
 
 #[test]

@@ -115,6 +115,10 @@ pub enum Command {
     ZoomOut,
     /// Switch between session columns and layers.
     SwitchLayout,
+    /// Show or hide the pane below the graph.
+    Details,
+    /// Show where in the whole history the anomaly is.
+    Locate,
     /// Show or hide the lattice of levels.
     Lattice,
     /// Check against every level of the lattice.
@@ -215,7 +219,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 
 /// The rows before those of the pages, in menu order.
 #[rustfmt::skip]
-const BEFORE_PAGES: [CommandRow; 55] = [
+const BEFORE_PAGES: [CommandRow; 57] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::CompareWith, group: Group::File, name: "Compare with…", tooltip: "Choose another history, such as one before or after a fix, and see what differs: verdicts, counts, and which anomalies went and came", keys: &[with_control(Key::D)] },
@@ -259,6 +263,7 @@ const BEFORE_PAGES: [CommandRow; 55] = [
     CommandRow { command: Command::Replay, group: Group::Go, name: "Replay", tooltip: "Step through the operations of the anomaly with the state of its keys, or stop that", keys: &[plain(Key::Y)] },
     CommandRow { command: Command::Back, group: Group::Go, name: "Back", tooltip: "Back to where you looked before", keys: &[with_alt(Key::ArrowLeft)] },
     CommandRow { command: Command::Forward, group: Group::Go, name: "Forward", tooltip: "Forward to where you looked after that", keys: &[with_alt(Key::ArrowRight)] },
+    CommandRow { command: Command::Locate, group: Group::Go, name: "Show in the history", tooltip: "Go to the place of the pinned transaction, or of the anomaly, in the whole history", keys: &[with_shift(Key::H)] },
     CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
     CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
     CommandRow { command: Command::FocusFilter, group: Group::Go, name: "Filter anomalies", tooltip: "Type into the filter of the anomaly list", keys: &[with_control(Key::F), plain(Key::Slash)] },
@@ -269,6 +274,7 @@ const BEFORE_PAGES: [CommandRow; 55] = [
     CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
     CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
+    CommandRow { command: Command::Details, group: Group::View, name: "Sessions and versions", tooltip: "Show the anomaly over time and the versions of its key below the graph, or hide them", keys: &[with_shift(Key::S)] },
     CommandRow { command: Command::Lattice, group: Group::View, name: "All levels", tooltip: "Show what is known of every level below the strip, or hide it", keys: &[with_shift(Key::L)] },
     CommandRow { command: Command::CheckEveryLevel, group: Group::Edit, name: "Check all levels", tooltip: "Check the history against every level of the lattice, which may take much longer", keys: &[with_shift(Key::C)] },
 ];
@@ -442,6 +448,10 @@ pub enum Request {
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
+    /// Scroll the history browser to this transaction.
+    ScrollTo(TransactionId),
+    /// Show this violation on the current page.
+    SelectHere(ViolationId),
     /// Show the order that explains every read at this satisfied level.
     ShowOrder(Level),
     /// Show the smallest anomaly that breaks this level.
@@ -450,12 +460,16 @@ pub enum Request {
     ExplainLevel(&'static str),
     /// What was promised, as a place among all promises.
     ChoosePromise(Option<usize>),
-    /// Show the versions of this key.
+    /// Show the versions of this key on their page.
     ShowKey(KeyId),
+    /// Show them where versions are shown now.
+    ChooseKey(KeyId),
     /// Show the versions of the key of this name, if it exists.
     FindKey(String),
     /// Show the transaction in the lanes.
     ShowInLanes(TransactionId),
+    /// The pane below the graph has this height, in points.
+    DetailsHeight(u16),
     /// Show lanes for all sessions, or only for those of the anomaly.
     AllLanes(bool),
     /// Switch the matrix between the anomaly and its whole component.

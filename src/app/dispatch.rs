@@ -78,6 +78,17 @@ impl App {
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
+            Request::ScrollTo(transaction) => {
+                if let Some(document) = &mut self.state.document {
+                    document.browser.transaction = Some(transaction);
+                    document.browser.scroll = true;
+                }
+            }
+            Request::SelectHere(id) => {
+                let page = self.state.page;
+                self.select(id, true);
+                self.state.page = page;
+            }
             Request::ShowOrder(level) => self.show_order(level),
             Request::GroupBy(by) => self.group_by(by),
             Request::SetNote(identity, note) => self.set_note(identity, note),
@@ -145,8 +156,10 @@ impl App {
             }
             Request::ChoosePromise(place) => self.state.lattice.promise = place,
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
+            Request::ChooseKey(key) => self.ask_for_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
+            Request::DetailsHeight(height) => self.state.details_height = Some(height),
             Request::AllLanes(all) => self.state.all_lanes = all,
             Request::WholeGroup(whole) => {
                 if let Some(document) = &mut self.state.document {
@@ -269,6 +282,14 @@ impl App {
             },
             Command::ZoomIn => self.zoom_by(ZOOM_STEP),
             Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
+            Command::Details => {
+                // On other pages it shows what was asked for.
+                self.state.no_details = self.state.page == Page::Graph && !self.state.no_details;
+                self.state.page = Page::Graph;
+                let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+                self.redraw(expanded);
+            }
+            Command::Locate => self.locate(),
             Command::Lattice => self.state.lattice.open ^= true,
             Command::CheckEveryLevel => {
                 self.state.lattice.open = true;
@@ -340,7 +361,6 @@ impl App {
         let view = if matches!(self.state.page, Page::Lanes | Page::Key) { self.state.page } else { Page::Graph };
         self.state.export = Some(ExportForm { kind, view, path: path.display().to_string() });
         // They can be exported without having been looked at.
-        self.prepare_lanes();
         self.prepare_key();
     }
 
@@ -353,7 +373,7 @@ impl App {
         let Some(picture) = document.current_picture().cloned() else { return };
         let Some(history) = document.history.clone() else { return };
         let page = self.state.export.as_ref().map_or(Page::Graph, |form| form.view);
-        let view = document.view(page, self.state.true_time).unwrap_or_default();
+        let view = document.view(page).unwrap_or_default();
         let what = exporting::What { kind, path, picture, history, view, hidden: self.state.hidden.clone() };
         self.ask(&EXPORT, move |control| Some(exporting::write(&what, control)));
         self.state.export = None;

@@ -30,6 +30,7 @@ mod instances;
 mod lattice;
 pub mod listing;
 pub mod load;
+pub mod minimap;
 pub mod nav_history;
 mod navigation;
 pub mod notes;
@@ -422,9 +423,26 @@ impl App {
                 panels::graph::header_ui(ui, state, requests);
             });
             if let Some(run) = document.run.as_ref().filter(|_| state.page.is_drawing()) {
-                Panel::bottom("replay").default_size(250.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
-                    panels::replay::replay_ui(ui, document, run, requests);
-                });
+                Panel::bottom("replay").resizable(true).default_size(250.0).size_range(120.0..=420.0).frame(side).show(
+                    ui,
+                    |ui| {
+                        panels::replay::replay_ui(ui, document, run, requests);
+                    },
+                );
+            }
+            let has_details = state.page == Page::Graph && !state.no_details && document.picture.is_some();
+            if has_details && document.run.is_none() && !document.whole_group {
+                let usual = (ui.available_height() * 0.43).clamp(180.0, 520.0);
+                let height = state.details_height.map_or(usual, f32::from);
+                let most = (ui.available_height() - 160.0).max(121.0);
+                // egui keeps the size of a panel, whatever becomes of the window's.
+                let id = egui::Id::new(("details", (usual / 20.0) as u32));
+                let pane = Panel::bottom(id).resizable(true).default_size(height).size_range(120.0..=most).frame(side);
+                let shown = pane.show(ui, |ui| panels::details::details_ui(ui, state, document, requests));
+                let now = shown.response.rect.height();
+                if ui.input(|input| input.pointer.any_released()) && (now - height).abs() > 2.0 {
+                    requests.push(command::Request::DetailsHeight(now as u16));
+                }
             }
             let inner = if state.page.is_drawing() { Margin::ZERO } else { Margin::same(style::MARGIN) };
             let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);

@@ -4,6 +4,7 @@ use super::App;
 use super::figures::{COUNT, Figures};
 use super::group_graph::{GATHER, GroupGraph};
 use super::listing::{LIST, Listing};
+use super::minimap::{MAP, Minimap};
 use super::nav_history::Place;
 use super::palette::{self, FIND, Palette};
 use super::state::{Document, KeyView};
@@ -163,6 +164,32 @@ impl App {
         document.pinned = Some(document.attention_of(transaction));
         self.state.all_lanes = true;
         self.state.page = Page::Lanes;
+    }
+
+    /// Shows the pinned transaction of the anomaly, or its first one, in the whole history.
+    pub(super) fn locate(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let own = document.current_picture().map(|p| p.argument.counterexample.renaming.transactions.clone());
+        let pinned = document.attended().into_iter().find(|t| !t.is_initial());
+        match pinned.or(own.and_then(|own| own.first().copied())) {
+            Some(transaction) => self.browse(transaction),
+            None => self.state.page = Page::Browser,
+        }
+    }
+
+    /// Computes the map of the history for the pages that show it.
+    pub(super) fn prepare_minimap(&mut self) {
+        self.prepare_lanes();
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(history), Some(timeline)) = (document.history.clone(), document.timeline.clone()) else { return };
+        let catalogue = document.catalogue.clone();
+        let wanted = (self.state.true_time, catalogue.as_ref().map(|catalogue| catalogue.entries.len()));
+        if document.minimap_asked.replace(wanted) == Some(wanted) {
+            return;
+        }
+        self.ask(&MAP, move |control| {
+            Minimap::new(&history, &timeline, catalogue.as_deref(), wanted, control).ok().map(Arc::new)
+        });
     }
 
     /// Records that a page could not be made: the page says so, and it is not tried again before something has changed.

@@ -24,7 +24,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
         Page::Key => panels::versions::versions_ui(ui, state, document, requests),
         Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
-        Page::Browser => panels::browser::browser_ui(ui, document, requests),
+        Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),
         Page::Health => panels::health::health_ui(ui, document, requests),
         Page::Order => panels::order::order_ui(ui, document, requests),
@@ -37,11 +37,20 @@ impl App {
     /// Asks for whatever the visible page needs.
     pub(super) fn ask_for_page(&mut self) {
         match self.state.page {
-            Page::Lanes => self.prepare_lanes(),
+            Page::Lanes => self.prepare_minimap(),
             Page::Key => self.prepare_key(),
-            Page::Matrix | Page::Graph => self.prepare_group(),
+            Page::Graph => {
+                self.prepare_group();
+                if !self.state.no_details {
+                    self.prepare_key();
+                }
+            }
+            Page::Matrix => self.prepare_group(),
             Page::Statistics => self.prepare_statistics(),
-            Page::Browser => self.prepare_browser(),
+            Page::Browser => {
+                self.prepare_browser();
+                self.prepare_minimap();
+            }
             Page::Order => self.prepare_order(),
             Page::Text | Page::Health | Page::Checkers => {}
         }

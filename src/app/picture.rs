@@ -9,6 +9,8 @@ use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate};
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
+use crate::diagram::scene::Scene;
+use crate::diagram::sequence;
 use crate::export::{self, ComposeOptions, Evidence, Overrides, Part};
 use crate::history::{History, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -67,6 +69,8 @@ pub struct Shows {
     pub alternatives: bool,
     /// What stays and what is left out by choice.
     pub overrides: Overrides,
+    /// There is little height, because of the pane below.
+    pub low: bool,
 }
 
 /// An argument as drawn.
@@ -82,6 +86,8 @@ pub struct Picture {
     pub drawn: Vec<EdgeIndex>,
     /// What is drawn, and where.
     pub sketch: Arc<Sketch>,
+    /// The same over time, a row for each session.
+    pub lanes: Scene,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
     /// What is drawn in addition to the contradiction and its evidence.
@@ -174,6 +180,8 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
 
 /// The space for a picture in a laptop's window: larger windows scale it up.
 pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
+/// The same above the pane with details.
+const LOW_ROOM: egui::Vec2 = egui::vec2(620.0, 300.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(
@@ -198,12 +206,13 @@ pub fn draw(
     let mut drawn: Vec<EdgeIndex> =
         diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
     drawn.sort_unstable();
-    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
+    let lanes = sequence::scene(&diagram, &argument.counterexample.history, whole);
+    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, if shows.low { LOW_ROOM } else { ROOM });
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.overrides.moved(kind, &diagram, layout);
     let sketch = Arc::new(Sketch::new(diagram, layout));
-    Picture { kind, expanded, drawn, sketch, note, hidden, shows, foldable, argument }
+    Picture { kind, expanded, drawn, sketch, lanes, note, hidden, shows, foldable, argument }
 }
 
 /// Options for an export that shows the edges `pinned`, unless something else was chosen.

@@ -14,7 +14,7 @@ pub fn reading_time(letters: usize) -> f64 {
 
 impl Document {
     /// What pictures of the selected violation show in addition to the contradiction and its evidence.
-    pub fn shows(&self, alternatives: bool) -> Shows {
+    pub fn shows(&self, alternatives: bool, low: bool) -> Shows {
         let overrides = self.identity().and_then(|identity| self.overrides.get(identity)).cloned().unwrap_or_default();
         let scope = match self.stage {
             Stage::Argument => Scope::Argument,
@@ -25,7 +25,7 @@ impl Document {
                 _ => Scope::Case(place),
             },
         };
-        Shows { scope, alternatives, overrides }
+        Shows { scope, alternatives, overrides, low }
     }
 
     /// The current layer and the picture of it, once that is drawn.
@@ -50,7 +50,7 @@ fn has_room_for(picture: &Picture, place: usize) -> bool {
 impl App {
     /// Switches to a layer, a case or the whole argument.
     pub(super) fn set_stage(&mut self, stage: Stage) {
-        let alternatives = self.state.alternatives;
+        let (alternatives, low) = (self.state.alternatives, !self.state.no_details);
         let Some(document) = &mut self.state.document else { return };
         if document.stage == stage {
             return;
@@ -63,7 +63,7 @@ impl App {
         if !matches!(stage, Stage::Layer(_)) {
             document.playing = None;
         }
-        let shows = document.shows(alternatives);
+        let shows = document.shows(alternatives, low);
         let expanded = document.evidence.clone();
         if document.current_picture().is_none_or(|picture| picture.shows != shows) {
             self.redraw(expanded);

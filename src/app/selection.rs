@@ -124,7 +124,7 @@ impl App {
         document.stage = Stage::Argument;
         document.open_cases.clear();
         document.playing = None;
-        let shows = document.shows(self.state.alternatives);
+        let shows = document.shows(self.state.alternatives, !self.state.no_details);
         let expanded = document.evidence.take().filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept =
@@ -150,7 +150,7 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = document.history.clone() else { return };
         document.drawing = true;
-        let shows = document.shows(self.state.alternatives);
+        let shows = document.shows(self.state.alternatives, !self.state.no_details);
         let hidden = document.hidden.clone();
         let picture = Draw { history, material, kind, expanded, hidden, shows };
         self.ask(&DRAW, move |control| picture.make(control));

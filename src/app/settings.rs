@@ -19,6 +19,10 @@ pub struct Settings {
     pub true_time: bool,
     /// A lane for every session.
     pub all_lanes: bool,
+    /// The pane below the graph is hidden.
+    pub no_details: bool,
+    /// Its height, in points.
+    pub details_height: Option<u16>,
     /// The fields of the page Collect when something was last run, without passwords.
     pub collect: BTreeMap<String, String>,
 }
@@ -47,6 +51,8 @@ impl App {
         self.state.layout = layout_of(&settings.layout);
         self.state.true_time = settings.true_time;
         self.state.all_lanes = settings.all_lanes;
+        self.state.no_details = settings.no_details;
+        self.state.details_height = settings.details_height;
     }
 
     /// Saves the settings if they have changed.
@@ -63,6 +69,8 @@ impl App {
             layout: layout_word(self.state.layout).to_owned(),
             true_time: self.state.true_time,
             all_lanes: self.state.all_lanes,
+            no_details: self.state.no_details,
+            details_height: self.state.details_height,
             // What is being typed is not saved, only what was used.
             collect: match self.tasks.has(&COLLECT) {
                 true => self.state.collect.form.kept(),

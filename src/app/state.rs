@@ -13,6 +13,7 @@ use super::group_graph::GroupGraph;
 use super::lattice::LatticeView;
 use super::listing::Listing;
 use super::load::Named;
+use super::minimap::Minimap;
 use super::nav_history::Places;
 use super::notes::Notes;
 use super::palette::Palette;
@@ -202,6 +203,10 @@ pub struct Document {
     pub resolution: Option<Arc<Resolution>>,
     /// When every transaction ran, once requested.
     pub timeline: Option<Arc<Timeline>>,
+    /// The map of the history, once requested.
+    pub minimap: Option<Arc<Minimap>>,
+    /// What was asked for last.
+    pub minimap_asked: Option<super::minimap::Wanted>,
     /// The key whose versions are shown, if one was requested.
     pub key: Option<KeyView>,
     /// Graph and matrix show all anomalies of the selected one's component.
@@ -278,6 +283,8 @@ impl Document {
             order: None,
             resolution: None,
             timeline: None,
+            minimap: None,
+            minimap_asked: None,
             key: None,
             whole_group: false,
             group: None,
@@ -307,10 +314,10 @@ impl Document {
     }
 
     /// What a picture of a page shows; none if it is not known yet, or the page is no picture.
-    pub fn view(&self, page: Page, true_time: bool) -> Option<View> {
+    pub fn view(&self, page: Page) -> Option<View> {
         match page {
             Page::Graph => Some(View::Graph),
-            Page::Lanes => self.timeline.clone().map(|timeline| View::Lanes(timeline, true_time)),
+            Page::Lanes => Some(View::Lanes),
             Page::Key => self.key.as_ref().and_then(|view| view.chain.clone()).map(View::Key),
             _ => None,
         }
@@ -481,6 +488,10 @@ pub struct State {
     pub places: Places,
     /// The lattice of levels.
     pub lattice: LatticeView,
+    /// The pane below the graph is hidden.
+    pub no_details: bool,
+    /// Its height as the user left it, in points; none: the usual one.
+    pub details_height: Option<u16>,
     /// Lanes use true time, without shortening idle stretches.
     pub true_time: bool,
     /// All sessions have a lane, not only those of the selected anomaly.

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
 fn view(name: ViewName, history: &History, violation: &Violation, control: &Control) -> anyhow::Result<View> {
     Ok(match name {
         ViewName::Graph => View::Graph,
-        ViewName::Lanes => View::lanes(history, control)?,
+        ViewName::Lanes => View::Lanes,
         ViewName::Key => {
             let key = keys_of(violation, history).first().copied();
             View::key(history, key.context("this violation is about no key")?, violation, control)?

@@ -3,9 +3,10 @@
 use super::digest::shortened;
 use super::drawing::{ABOUT_DECISIVE, Drawing, arranged, draw, is_legible};
 use super::options::ComposeOptions;
+use super::view::{PAGE_CONTENT, View};
 use crate::checkers::{Level, Verdict};
 use crate::counterexample::{Counterexample, Explanation, Orders, Shows, Step, drawn_part, narrate};
-use crate::diagram::layout::{Arranged, Layout};
+use crate::diagram::layout::{Arranged, LEAST_SCALE, Layout};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
@@ -124,8 +125,10 @@ pub fn compose(
         true => "all transactions of this counterexample committed",
         false => "transactions not marked otherwise committed",
     };
-    let shown = options.view.scene(example, whole, &diagram);
+    let shown = options.view.scene(example, whole, &drawing.diagram);
     let is_graph = shown.is_none();
+    // Time cannot be broken into lines.
+    let is_lanes = matches!(options.view, View::Lanes);
     let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),
@@ -177,8 +180,8 @@ pub fn compose(
         text: narrate::plain_text(example, explanation, whole),
         diagram,
         layout,
+        is_wide: is_lanes && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
         scene,
-        is_wide: false,
     }
 }
 

@@ -3,14 +3,12 @@
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::Counterexample;
-use crate::diagram::lanes::{Lanes, Shown};
 use crate::diagram::layout::{MAX_TITLE_COLUMNS, SMALL_FONT};
 use crate::diagram::scene::{Align, Scene};
 use crate::diagram::text_size::elide;
 use crate::diagram::theme::Role;
-use crate::diagram::timeline::Timeline;
 use crate::diagram::versions::{self, Chain};
-use crate::diagram::{Anomaly, Arrow, Diagram};
+use crate::diagram::{Anomaly, Arrow, Diagram, sequence};
 use crate::history::{History, KeyId};
 use crate::relations;
 use emath::vec2;
@@ -18,8 +16,6 @@ use std::sync::Arc;
 
 /// Width between the margins of a page.
 pub(super) const PAGE_CONTENT: f32 = 940.0;
-/// Maximum number of lanes on a page.
-const LANES: usize = 60;
 /// Maximum number of versions on a page: more would be too small to read.
 const VERSIONS: usize = 6;
 
@@ -29,19 +25,13 @@ pub enum View {
     /// The dependency graph.
     #[default]
     Graph,
-    /// The sessions of the anomaly on a time axis, true or with idle stretches cut short.
-    Lanes(Arc<Timeline>, bool),
+    /// The sessions of the anomaly over time.
+    Lanes,
     /// The versions of a key.
     Key(Arc<Chain>),
 }
 
 impl View {
-    /// The lanes of a history. O(operations · log transactions).
-    pub fn lanes(whole: &History, control: &Control) -> Result<View, Interrupt> {
-        let resolution = if whole.has_times() { None } else { Some(relations::resolve(whole, control)?) };
-        Ok(View::Lanes(Arc::new(Timeline::new(whole, resolution.as_ref(), control)?), false))
-    }
-
     /// The versions of a key, and what a violation forces. O(operations · log versions).
     pub fn key(whole: &History, key: KeyId, violation: &Violation, control: &Control) -> Result<View, Interrupt> {
         let chain = Chain::new(whole, &relations::resolve(whole, control)?, key, &violation.edges, control)?;
@@ -53,14 +43,10 @@ impl View {
         let anomaly = anomaly(example, diagram, |_| true);
         match self {
             View::Graph => None,
-            View::Lanes(timeline, true_time) => {
-                let anomaly = Some(anomaly);
-                let shown = Shown { history: whole, timeline, true_time: *true_time, all: false, anomaly };
-                Some(Lanes::fitted(shown, PAGE_CONTENT, LANES).scene())
-            }
+            View::Lanes => Some(sequence::scene(diagram, &example.history, whole)),
             View::Key(chain) => {
-                let places = versions::places(chain, &anomaly, VERSIONS);
-                let mut scene = versions::scene(whole, chain, Some(&anomaly), &places);
+                let places = versions::places(whole, chain, &anomaly, VERSIONS);
+                let mut scene = versions::scene(whole, chain, Some(&anomaly), &places, versions::WHOLE);
                 let name = elide(&whole.key_name(chain.key), MAX_TITLE_COLUMNS);
                 let title = format!("versions of key {name}, in the order that sessions, updates and lists suggest");
                 scene.bounds.min.y -= 26.0;

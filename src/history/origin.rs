@@ -37,6 +37,28 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Length of a tick of the transactions' clock in seconds, where the format defines it.
+    pub fn seconds_per_tick(&self) -> Option<f64> {
+        match self.format {
+            "elle-edn" | "elle-json" if !self.times_are_events => Some(1e-9),
+            "cobra" => Some(1e-3),
+            _ => None,
+        }
+    }
+
+    /// A time in ticks as it is shown: `1.5 ms`; a plain number where the format defines no unit.
+    pub fn duration(&self, ticks: f64) -> String {
+        let Some(seconds) = self.seconds_per_tick().map(|tick| ticks * tick) else {
+            return super::grouped(ticks.max(0.0) as u64);
+        };
+        let units = [(1e-6, 1e-9, "ns"), (1e-3, 1e-6, "µs"), (1.0, 1e-3, "ms"), (f64::INFINITY, 1.0, "s")];
+        let (_, unit, name) = units.into_iter().find(|(below, ..)| seconds < *below).unwrap_or(units[3]);
+        let number = seconds.max(0.0) / unit;
+        let text = if number >= 100.0 { super::grouped(number.round() as u64) } else { format!("{number:.2}") };
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        format!("{text} {name}")
+    }
+
     /// The file in the folder that a session was read from, if there are several.
     pub fn part_of_session(&self, session: SessionId) -> Option<u32> {
         self.part_of_session.get(session.index()).copied()

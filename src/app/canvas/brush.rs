@@ -69,13 +69,37 @@ impl Brush<'_> {
         }
     }
 
-    /// Adds the shapes of a whole scene, paler where something else is highlighted.
+    /// Adds the shapes of what is in sight of a whole scene, paler where something else is highlighted.
     pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
+        // The operations of a card follow it.
+        let mut is_card_lit = true;
         for mark in &scene.marks {
-            let is_of_anomaly = matches!(mark.target, Some(Target::Transaction(_) | Target::Edge(_)));
-            let strength = self.look.strength(!is_of_anomaly || self.is_lit(mark.target));
-            self.draw(std::slice::from_ref(mark), strength, out);
+            let is_lit = match mark.target {
+                Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
+                Some(Target::Transaction(_)) => {
+                    is_card_lit = self.is_lit(mark.target);
+                    is_card_lit
+                }
+                Some(Target::Operation(_)) => is_card_lit || self.is_lit(mark.target),
+                Some(Target::Edge(_)) => self.is_lit(mark.target),
+                _ => true,
+            };
+            if self.is_in_sight(mark) {
+                self.draw(std::slice::from_ref(mark), self.look.strength(is_lit), out);
+            }
         }
+    }
+
+    fn is_in_sight(&self, mark: &Mark) -> bool {
+        let bounds = match &mark.shape {
+            SceneShape::Rect { rect, .. } => *rect,
+            SceneShape::Line(path) => path.bounds(),
+            SceneShape::Head(points) => Rect::from_points(points),
+            SceneShape::Text { at, size, text, .. } => {
+                Rect::from_center_size(*at, vec2(2.0 * crate::diagram::text_size::width(text, *size), 2.0 * size))
+            }
+        };
+        self.painter.clip_rect().intersects(self.area(bounds).expand(MARGIN))
     }
 
     /// Adds the shapes of marks that together make one card, edge or label of this strength.

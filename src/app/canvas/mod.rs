@@ -57,13 +57,15 @@ const NAMED: usize = 500;
 const REACH: f32 = 6.0;
 /// With more edges than this, a picture is not redrawn while a card is dragged.
 const FOLLOWING: usize = 300;
+/// Room around the canvas, in which the borders of the panels next to it can be dragged, in points.
+const BORDER: f32 = 4.0;
 /// Number of frames redrawn after anything happens.
 const FRESH_FRAMES: u8 = 3;
 
-/// Draws a scene at its own size with its origin at `origin`.
-pub fn paint(painter: &egui::Painter, scene: &Scene, origin: Pos2, look: &Look) {
+/// Draws a scene, this many times as large, with its origin at `origin`.
+pub fn paint(painter: &egui::Painter, scene: &Scene, (origin, zoom): (Pos2, f32), look: &Look) {
     let mut shapes = Vec::new();
-    Brush { painter, zoom: 1.0, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
+    Brush { painter, zoom, origin, look, hovered: false }.draw_scene(scene, &mut shapes);
     painter.extend(shapes);
 }
 
@@ -185,6 +187,11 @@ impl Canvas {
 
     /// Draws `sketch` in all the available space. A dragged card stays where it is until another sketch arrives.
     pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
+        let inside = ui.available_rect_before_wrap().shrink(BORDER);
+        ui.scope_builder(egui::UiBuilder::new().max_rect(inside), |ui| self.show(ui, sketch, look, cards)).inner
+    }
+
+    fn show(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
         self.navigation.prepare(rect.size(), self.bounds());

@@ -1,8 +1,10 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
+use super::minimap::minimap_ui;
 use crate::app::command::{Request, Requests};
 use crate::app::listing::{MOST, SortBy, Wanted};
-use crate::app::state::Document;
+use crate::app::minimap::axis;
+use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::app::vocabulary::Page;
@@ -11,10 +13,13 @@ use crate::diagram::text_size::{ADVANCE, elide};
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
-use egui::{Align2, CornerRadius, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, CornerRadius, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Where the first and the last transaction in sight are kept for the next frame.
+const SEEN: &str = "transactions in sight";
 
 /// Draws the page.
-pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;
@@ -24,6 +29,7 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         return;
     }
     super::failed_ui(ui, document, Page::Browser);
+    map_ui(ui, state, document, requests);
     let height = ui.available_height() - 48.0;
     let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
     ui.horizontal_top(|ui| {
@@ -42,6 +48,22 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong)).truncate());
         links_ui(ui, history, document, *operation, requests);
     }
+}
+
+/// The map of the history; its brush is over the transactions listed in sight, and dragging it scrolls them.
+fn map_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    let seen = ui.data(|data| data.get_temp::<(TransactionId, TransactionId)>(Id::new(SEEN)));
+    let axis = document.timeline.as_ref().map(|timeline| axis(timeline, state.true_time));
+    let sight = axis.zip(seen).and_then(|(axis, (a, b))| Some((axis.span(a)?, axis.span(b)?)));
+    let sight = sight.map(|(a, b)| (a.from.min(b.from), a.to.max(b.to)));
+    let wanted = minimap_ui(ui, document, sight, requests);
+    let (Some((from, to)), Some(axis)) = (wanted, axis) else { return };
+    let mut first = None;
+    let middle = (from + to) / 2.0;
+    axis.visible(document.browser.session.index(), middle, axis.length, axis.length, |t, _, _| {
+        first.get_or_insert(t);
+    });
+    requests.extend(first.map(Request::ScrollTo));
 }
 
 /// Where a read got its version from, or who read a version and what replaced it.
@@ -256,10 +278,12 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         None => Some(history.position_of(t)),
     };
     let scroll = chosen.filter(|_| document.browser.scroll).and_then(place_of);
+    let mut seen = None;
     list_ui(ui, &format!("transactions {}", session.index()), n, scroll, |ui, place| {
         let Some(first) = first else { return };
         let listed = listing.map(|listing| listing.transactions[place]);
         let transaction = listed.unwrap_or(TransactionId::new(first.index() + place));
+        seen = Some((seen.map_or(transaction, |(first, _)| first), transaction));
         let outcome = match history.outcome(transaction) {
             Outcome::Committed => "",
             Outcome::Aborted => "aborted · ",
@@ -278,6 +302,10 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         if line_ui(ui, (&name, name.len()), &end, true, selected, colour) {
             requests.push(Request::Browse(transaction));
         }
+    });
+    ui.data_mut(|data| match seen {
+        Some(seen) => drop(data.insert_temp::<(TransactionId, TransactionId)>(Id::new(SEEN), seen)),
+        None => data.remove::<(TransactionId, TransactionId)>(Id::new(SEEN)),
     });
 }
 

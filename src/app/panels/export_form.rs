@@ -63,7 +63,7 @@ pub fn export_ui(
         }
         ui.add_space(10.0);
         ui.horizontal(|ui| {
-            let is_known = document.is_some_and(|document| document.view(form.view, false).is_some());
+            let is_known = document.is_some_and(|document| document.view(form.view).is_some());
             let fits = if is_order { form.kind.is_of_orders() } else { is_known || !form.kind.is_picture() };
             let ready = !form.path.trim().is_empty() && fits;
             let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
@@ -87,7 +87,7 @@ fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
     ui.horizontal(|ui| {
         style::note(ui, "Picture of");
         for page in [Page::Graph, Page::Lanes, Page::Key] {
-            let is_there = document.is_some_and(|document| document.view(page, false).is_some());
+            let is_there = document.is_some_and(|document| document.view(page).is_some());
             let row = page.row();
             let button = ui.add_enabled(is_there, egui::RadioButton::new(form.view == page, row.name));
             if button.on_hover_text(row.tooltip).clicked() {

@@ -1,30 +1,46 @@
-//! Sessions on a time axis: what is shown, zoom and position.
+//! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
-use super::scene::{anomaly, scene_ui};
+use super::scene::{Place, anomaly, scene_ui};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style;
 use crate::app::vocabulary::Page;
 use crate::checkers::ViolationId;
 use crate::diagram::lanes::{Lanes, Shown, View};
-use egui::{Response, Sense, Ui, WidgetInfo, WidgetType};
+use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+/// The anomaly over time is drawn between these times as large as in an export.
+const LEGIBLE: f32 = 0.72;
+const LARGE: f32 = 1.25;
 
 /// Zoom and position of the lanes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LanesView {
     view: View,
-    /// What it was fitted to: the anomaly, all lanes, true time.
-    fitted: Option<(Option<ViolationId>, bool, bool)>,
+    /// What it was fitted to: the anomaly and true time.
+    fitted: Option<(Option<ViolationId>, bool)>,
+    /// The stretch in sight in the last frame.
+    sight: Option<(f64, f64)>,
+    /// How much larger than it fits the anomaly is drawn.
+    scale: f32,
+}
+
+impl Default for LanesView {
+    fn default() -> LanesView {
+        LanesView { view: View::default(), fitted: None, sight: None, scale: 1.0 }
+    }
 }
 
 impl LanesView {
     /// Shows the anomaly, or everything, in the next frame.
     pub fn fit(&mut self) {
-        self.fitted = None;
+        *self = LanesView::default();
     }
 
     /// Zooms around the centre.
     pub fn zoom_by(&mut self, factor: f32) {
+        self.scale = (self.scale * factor).clamp(0.3, 5.0);
         // The centre of a typical window is good enough for a key.
         zoom(&mut self.view, 300.0, factor);
     }
@@ -32,49 +48,94 @@ impl LanesView {
 
 /// Draws the page.
 pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
+    let all = state.all_lanes || document.current_picture().is_none();
+    ui.horizontal(|ui| {
+        ui.add_space(10.0);
+        for (is_all, name, hint) in [
+            (false, "Its sessions", "The transactions of the anomaly with their operations"),
+            (true, "All sessions", "Every transaction of the history; the sessions of the anomaly come first"),
+        ] {
+            if ui.add(egui::Button::selectable(all == is_all, name)).on_hover_text(hint).clicked() {
+                requests.push(Request::AllLanes(is_all));
+            }
+        }
+        let has_clock = document.timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some());
+        if all && has_clock {
+            let button = egui::Button::selectable(state.true_time, "True time");
+            if ui.add(button).on_hover_text(super::tooltip(Command::SwitchTime)).clicked() {
+                requests.push(Request::Run(Command::SwitchTime));
+            }
+        }
+        let hint = match all {
+            true => "Ctrl and the wheel zoom, dragging pans, a double click opens a transaction",
+            false => "Ctrl and the wheel zoom, a double click opens a transaction in the history",
+        };
+        style::short_note(ui, hint);
+    });
+    match document.current_picture().filter(|_| !all) {
+        Some(picture) => {
+            let factor = if ui.ui_contains_pointer() { ui.input(|input| input.zoom_delta()) } else { 1.0 };
+            kept.scale = (kept.scale * factor).clamp(0.3, 5.0);
+            sequence_ui(ui, (state, document), picture, kept.scale, requests);
+        }
+        None => all_ui(ui, state, document, kept, requests),
+    }
+}
+
+/// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
+pub(super) fn sequence_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    picture: &Picture,
+    scale: f32,
+    requests: &mut Requests,
+) {
+    let (scene, room) = (&picture.lanes, ui.available_size());
+    let fits = (room.x / scene.bounds.width().max(1.0)).min(room.y / scene.bounds.height().max(1.0));
+    let zoom = fits.clamp(LEGIBLE, LARGE) * scale;
+    let id = ("sequence", picture.argument.id);
+    ScrollArea::both().id_salt(id).auto_shrink(false).show(ui, |ui| {
+        let size = scene.bounds.size() * zoom;
+        let (area, response) = ui.allocate_exact_size(size.max(ui.available_size()), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The anomaly over time"));
+        let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0);
+        scene_ui(ui, scene, Place { origin, zoom, area: ui.clip_rect() }, &response, shown, requests);
+    });
+}
+
+/// All sessions of the history, below its map.
+fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
     let (Some(history), Some(timeline)) = (&document.history, &document.timeline) else {
         if !super::failed_ui(ui, document, Page::Lanes) {
             style::note(ui, "Finding out when every transaction ran…");
         }
         return;
     };
-    ui.horizontal(|ui| {
-        ui.add_space(10.0);
-        for (all, name, hint) in [
-            (false, "Its sessions", "Only the sessions of the anomaly"),
-            (true, "All sessions", "Every session has a lane, those of the anomaly first"),
-        ] {
-            let button = egui::Button::selectable(state.all_lanes == all, name);
-            if ui.add(button).on_hover_text(hint).clicked() {
-                requests.push(Request::AllLanes(all));
-            }
-        }
-        if timeline.clock.is_some() {
-            let button = egui::Button::selectable(state.true_time, "True time");
-            if ui.add(button).on_hover_text(super::tooltip(Command::SwitchTime)).clicked() {
-                requests.push(Request::Run(Command::SwitchTime));
-            }
-        }
-        style::short_note(ui, "Ctrl and the wheel zoom, dragging pans, a double click opens a transaction");
-    });
+    let map = super::minimap::minimap_ui(ui, document, kept.sight, requests);
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
-    let (true_time, all) = (state.true_time, state.all_lanes);
+    let true_time = state.true_time;
     let anomaly = anomaly(document, &state.hidden);
-    let mut lanes = Lanes::new(Shown { history, timeline, true_time, all, anomaly }, area.size(), kept.view);
+    let mut lanes = Lanes::new(Shown { history, timeline, true_time, anomaly }, area.size(), kept.view);
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
     }
-    let now = (document.current_picture().map(|picture| picture.argument.id), all, true_time);
+    let now = (document.current_picture().map(|picture| picture.argument.id), true_time);
     if kept.fitted.replace(now) != Some(now) {
         lanes.fit();
+    }
+    if let Some((from, to)) = map {
+        lanes.view.zoom = f64::from(lanes.plot.width()) / (to - from).max(1e-12);
+        lanes.view.left = from;
     }
     navigate(ui, &mut lanes, &response);
     lanes.keep_in_bounds();
     kept.view = lanes.view;
+    kept.sight = Some((lanes.view.left, lanes.end()));
     let plot = lanes.plot.translate(area.min.to_vec2());
-    scene_ui(ui, &lanes.scene(), (area.min, plot), &response, document, requests);
+    let place = Place { origin: area.min, zoom: 1.0, area: plot };
+    scene_ui(ui, &lanes.scene(), place, &response, (state, document), requests);
 }
 
 /// The wheel moves, with Ctrl it zooms around the pointer; dragging moves.

@@ -11,6 +11,7 @@ mod chart;
 pub mod checker_comparison;
 pub mod collect;
 mod comparison;
+pub mod details;
 pub mod export_form;
 pub mod graph;
 pub mod group;
@@ -22,6 +23,7 @@ pub mod layers;
 mod legend;
 pub mod levels;
 pub mod matrix;
+mod minimap;
 pub mod notes;
 pub mod order;
 pub mod overrides;
@@ -169,5 +171,5 @@ pub fn paint_relation(painter: &egui::Painter, area: Rect, relation: Relation, p
     let mut scene = Scene::new(area);
     scene.sample(area.left_center(), area.width(), relation, Emphasis::Cycle);
     let look = Look { palette: *palette, opacity: if shown { 1.0 } else { 0.3 }, ..Look::default() };
-    paint(painter, &scene, Pos2::ZERO, &look);
+    paint(painter, &scene, (Pos2::ZERO, 1.0), &look);
 }

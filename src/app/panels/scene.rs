@@ -1,10 +1,10 @@
 //! A page that is a scene of the whole history: drawn as it would be exported, with everything on it linked.
 
-use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::paint;
 use crate::app::command::{Request, Requests};
 use crate::app::picture::Picture;
-use crate::app::state::Document;
+use crate::app::state::{Document, State};
 use crate::app::style::Palette;
 use crate::app::vocabulary::{Attention, Focus};
 use crate::diagram::scene::Scene;
@@ -25,14 +25,24 @@ pub(super) fn anomaly<'a>(document: &'a Document, hidden: &BTreeSet<Relation>) -
     Some(export::anomaly(example, &picture.sketch.diagram, |arrow| !hidden.contains(&arrow.relation)))
 }
 
-/// Draws a scene with its origin at `origin`, links its parts, and names them for screen readers. What is outside `area`
-/// is not there.
+/// Where a scene is drawn.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Its origin on the screen.
+    pub(super) origin: Pos2,
+    /// Points of the screen per unit.
+    pub(super) zoom: f32,
+    /// What is outside is not there.
+    pub(super) area: Rect,
+}
+
+/// Draws a scene, links its parts, and names them for screen readers.
 pub(super) fn scene_ui(
     ui: &Ui,
     scene: &Scene,
-    (origin, area): (Pos2, Rect),
+    Place { origin, zoom, area }: Place,
     response: &Response,
-    document: &Document,
+    (state, document): (&State, &Document),
     requests: &mut Requests,
 ) {
     let lit = document.current_picture().map(|picture| Lit::new(picture, document.attention()));
@@ -43,16 +53,20 @@ pub(super) fn scene_ui(
             _ => drop(lit.elsewhere.insert(t)),
         }
     }
-    paint(&ui.painter_at(response.rect), scene, origin, &Look { palette: Palette::of(ui), lit, ..Look::default() });
+    let edges = document.current_picture().filter(|_| !state.hidden.is_empty()).map_or(&[][..], |p| p.edges());
+    let is_hidden = |edge: &usize| state.hidden.contains(&edges[*edge].relation);
+    let absent = Absent { edges: (0..edges.len()).filter(is_hidden).collect(), ..Absent::default() };
+    let look = Look { palette: Palette::of(ui), lit, absent, ..Look::default() };
+    paint(&ui.painter_at(response.rect), scene, (origin, zoom), &look);
     for (place, (of, name)) in scene.names.iter().enumerate() {
-        let of = of.translate(origin.to_vec2()).intersect(area);
+        let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
         if of.is_positive() {
             let named = ui.interact(of, response.id.with(place), Sense::empty());
             named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
         }
     }
     let pointer = response.hover_pos().filter(|at| area.contains(*at));
-    let target = pointer.and_then(|at| scene.at(at - origin.to_vec2(), REACH));
+    let target = pointer.and_then(|at| scene.at(((at - origin) / zoom).to_pos2(), REACH / zoom));
     if pointer.is_some() {
         link(response, document, target, requests);
     }
@@ -72,6 +86,10 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
     let transaction = match target {
         Some(Target::Transaction(t)) => old(t),
         Some(Target::Elsewhere(t)) => Some(t),
+        Some(Target::Operation(o)) => document
+            .current_picture()
+            .map(|p| &p.argument.counterexample)
+            .map(|example| example.renaming.old_transaction(example.history.transaction_of(o))),
         _ => None,
     };
     if let Some(hovered) = attention {

@@ -1,6 +1,6 @@
 //! The versions of a key, oldest first, with their readers, and what the anomaly forces against that order.
 
-use super::scene::{anomaly, scene_ui};
+use super::scene::{Place, anomaly, scene_ui};
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
@@ -8,9 +8,16 @@ use crate::app::versions::Wanted;
 use crate::checkers::ViolationId;
 use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
-use crate::diagram::versions::{self, Chain, STEP};
+use crate::diagram::versions::{self, Chain, Detail, STEP};
 use crate::history::{History, KeyId};
 use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Readers named under a version: among many versions, and under a few.
+const READERS: (usize, usize) = (2, 8);
+/// Maximum number of versions of a strip that is wider than the window.
+const MOST: usize = 12;
+/// Maximum number of keys to choose from below the graph.
+const KEYS: usize = 4;
 
 /// Draws the page.
 pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
@@ -18,7 +25,8 @@ pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         style::note(ui, "Reading…");
         return;
     };
-    choose_ui(ui, history, document, requests);
+    ui.horizontal_wrapped(|ui| choose_ui(ui, history, document, true, requests));
+    ui.add_space(4.0);
     let Some(view) = &document.key else {
         style::note(ui, "Choose a key: type its name above.");
         return;
@@ -30,33 +38,33 @@ pub fn versions_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
     }
 }
 
-/// The keys of the anomaly, and a field for any other key.
-fn choose_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
+/// The keys of the anomaly, and on the page a field for any other key.
+pub(super) fn choose_ui(ui: &mut Ui, history: &History, document: &Document, on_page: bool, requests: &mut Requests) {
     let now = document.key.as_ref().and_then(|view| match (&view.wanted, &view.chain) {
         (_, Some(chain)) => Some(chain.key),
         (Wanted::Key(key), None) => Some(*key),
         _ => None,
     });
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        for key in document.keys() {
-            let name = history.key_name(key);
-            let button = egui::Button::selectable(now == Some(key), format!("key {}", elide(&name, MAX_TITLE_COLUMNS)));
-            if ui.add(button).on_hover_text(format!("{name}, a key of this anomaly")).clicked() {
-                requests.push(Request::ShowKey(key));
-            }
+    ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+    for key in document.keys().into_iter().take(if on_page { usize::MAX } else { KEYS }) {
+        let name = history.key_name(key);
+        let button = egui::Button::selectable(now == Some(key), format!("key {}", elide(&name, MAX_TITLE_COLUMNS)));
+        if ui.add(button).on_hover_text(format!("{name}, a key of this anomaly")).clicked() {
+            requests.push(if on_page { Request::ShowKey(key) } else { Request::ChooseKey(key) });
         }
-        let id = ui.id().with("key name");
-        let mut text = ui.data(|data| data.get_temp::<String>(id)).unwrap_or_default();
-        let field = egui::TextEdit::singleline(&mut text).hint_text("another key").desired_width(130.0);
-        let response = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Name of a key"));
-        if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) && !text.trim().is_empty() {
-            requests.push(Request::FindKey(text.trim().to_owned()));
-        }
-        ui.data_mut(|data| data.insert_temp(id, text));
-    });
-    ui.add_space(4.0);
+    }
+    if !on_page {
+        return;
+    }
+    let id = ui.id().with("key name");
+    let mut text = ui.data(|data| data.get_temp::<String>(id)).unwrap_or_default();
+    let field = egui::TextEdit::singleline(&mut text).hint_text("another key").desired_width(130.0);
+    let response = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Name of a key"));
+    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) && !text.trim().is_empty() {
+        requests.push(Request::FindKey(text.trim().to_owned()));
+    }
+    ui.data_mut(|data| data.insert_temp(id, text));
 }
 
 fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requests: &mut Requests) {
@@ -71,31 +79,66 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
         let n = counted(chain.unknown_reads.len(), "read");
         style::note(ui, format!("{n} returned a value that no transaction wrote, or several did"));
     }
-    let mut area = ScrollArea::horizontal().id_salt("versions").auto_shrink(false);
-    if let Some(place) = scroll_target(ui, document, chain) {
-        area = area.horizontal_scroll_offset((place as f32 * STEP - ui.available_width() * 0.3).max(0.0));
+    let columns = columns(ui);
+    if chain.rows.len() <= columns {
+        return strip_ui(ui, (state, document), chain, READERS.1, requests);
     }
-    area.show_viewport(ui, |ui, viewport| {
-        let size = vec2(chain.rows.len() as f32 * STEP, ui.available_height());
-        let (whole, response) = ui.allocate_exact_size(size, Sense::click());
-        let first = (viewport.left() / STEP).floor().max(0.0) as usize;
-        let last = ((viewport.right() / STEP).ceil() as usize + 1).min(chain.rows.len());
-        let places: Vec<usize> = (first.min(last)..last).collect();
-        let scene = versions::scene(history, chain, anomaly(document, &state.hidden).as_ref(), &places);
-        let origin = whole.min + vec2(first as f32 * STEP, 0.0);
-        scene_ui(ui, &scene, (origin, ui.clip_rect()), &response, document, requests);
+    strip_ui(ui, (state, document), chain, READERS.0, requests);
+    ui.separator();
+    let height = versions::height(READERS.0);
+    let n = chain.rows.len().div_ceil(columns);
+    let mut area = ScrollArea::vertical().id_salt("versions").auto_shrink(false);
+    if let Some(place) = scroll_target(ui, document, history, chain) {
+        area = area.vertical_scroll_offset((place / columns) as f32 * (height + ui.spacing().item_spacing.y));
+    }
+    let anomaly = anomaly(document, &state.hidden);
+    area.show_rows(ui, height, n, |ui, rows| {
+        for row in rows {
+            let places: Vec<usize> = (row * columns..((row + 1) * columns).min(chain.rows.len())).collect();
+            let detail = Detail { readers: READERS.0, forced: false };
+            let scene = versions::scene(history, chain, anomaly.as_ref(), &places, detail);
+            let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+            let place = Place { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+            scene_ui(ui, &scene, place, &response, (state, document), requests);
+        }
+    });
+}
+
+/// How many versions there is room for beside each other.
+fn columns(ui: &Ui) -> usize {
+    ((ui.available_width() / STEP) as usize).max(2)
+}
+
+/// The versions that the anomaly is about, with what it forces: all that it orders, however narrow the window is.
+pub(super) fn strip_ui(
+    ui: &mut Ui,
+    (state, document): (&State, &Document),
+    chain: &Chain,
+    readers: usize,
+    requests: &mut Requests,
+) {
+    let Some(history) = &document.history else { return };
+    let anomaly = anomaly(document, &state.hidden);
+    let n = columns(ui).max(chain.forced.iter().map(|_| 2).sum::<usize>().min(MOST));
+    let places = anomaly.as_ref().map(|anomaly| versions::places(history, chain, anomaly, n));
+    let places = places.unwrap_or_else(|| (0..chain.rows.len().min(n)).collect());
+    let scene = versions::scene(history, chain, anomaly.as_ref(), &places, Detail { readers, forced: true });
+    ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {
+        let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
+        let place = Place { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+        scene_ui(ui, &scene, place, &response, (state, document), requests);
     });
 }
 
 /// Scrolls to the anomaly's versions when the chain is first shown.
-fn scroll_target(ui: &Ui, document: &Document, chain: &Chain) -> Option<usize> {
+fn scroll_target(ui: &Ui, document: &Document, history: &History, chain: &Chain) -> Option<usize> {
     let id = ui.id().with("versions shown");
     let now = (chain.key, document.key.as_ref().and_then(|view| view.of));
     let shown = ui.data(|data| data.get_temp::<(KeyId, Option<ViolationId>)>(id));
     if shown == Some(now) {
         return None;
     }
+    let anomaly = anomaly(document, &Default::default())?;
     ui.data_mut(|data| data.insert_temp(id, now));
-    let involved = document.current_picture().map(|p| &p.argument.counterexample.renaming.transactions)?;
-    Some(chain.rows.iter().position(|row| involved.contains(&row.writer)).unwrap_or(0))
+    versions::places(history, chain, &anomaly, 1).first().copied()
 }

@@ -96,8 +96,8 @@ impl Lanes<'_> {
         ways
     }
 
-    /// The path of an edge: straight, or a bow if something else of the session is in between or it is not the only one
-    /// between two transactions.
+    /// The path of an edge: level and upright pieces to another lane; within one straight, or a bow if something else of
+    /// the session is in between or it is not the only one between two transactions.
     fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Path {
         // Parallel edges start and end next to each other.
         let shift = (index as f32 * 0.37).fract();
@@ -108,11 +108,11 @@ impl Lanes<'_> {
                 pos2(x, if bottom { bar.bottom() } else { bar.top() })
             };
             let (a, b) = (end(from, down), end(to, !down));
-            // To its right, so that an edge back is on the other side.
-            return match has_twin {
-                true => bow(a, b, (b - a).normalized().rot90() * (10.0 + 14.0 * shift)),
-                false => Path::line(a, b),
-            };
+            // Out of its lane, level in the free space next to the lane of the reader, and in.
+            let room = (self.own - to.height()).max(6.0);
+            let aside = HEAD.min(room * 0.6) + (room / 2.0 - HEAD).max(room * 0.2) * shift;
+            let y = b.y + if down { -aside } else { aside };
+            return Path::rounded(&[a, pos2(a.x, y), pos2(b.x, y), b], 6.0);
         }
         let forward = from.center().x < to.center().x;
         if self.shown.timeline.is_order && forward {
@@ -133,7 +133,7 @@ impl Lanes<'_> {
             false => (from.left_bottom(), to.right_bottom(), 1.0),
         };
         let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
-        let room = ((self.lane - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
+        let room = ((self.own - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
         let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
         bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
     }

@@ -5,7 +5,7 @@ mod edges;
 mod rows;
 
 use super::scene::{Align, Scene};
-use super::text_size::{ADVANCE, elide, width};
+use super::text_size::{ADVANCE, columns as text_columns, elide, printable, width};
 use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
@@ -16,6 +16,8 @@ use rows::Rows;
 
 /// Minimum and maximum height of a lane: few lanes leave room for what runs between them.
 const LANE: (f32, f32) = (38.0, 96.0);
+/// Minimum height of a lane of the anomaly.
+const OWN: f32 = 78.0;
 /// Width of the names of sessions.
 const NAMES: f32 = 92.0;
 /// Height of the axis.
@@ -46,8 +48,6 @@ pub struct Shown<'a> {
     pub timeline: &'a Timeline,
     /// Use true time.
     pub true_time: bool,
-    /// All sessions, or those of the anomaly.
-    pub all: bool,
     /// The anomaly.
     pub anomaly: Option<Anomaly<'a>>,
 }
@@ -71,6 +71,8 @@ pub struct Lanes<'a> {
     pub plot: Rect,
     /// Height of a lane.
     lane: f32,
+    /// The same of a session of the anomaly.
+    own: f32,
     /// Zoom and position.
     pub view: View,
 }
@@ -87,19 +89,12 @@ impl<'a> Lanes<'a> {
     /// Lanes of an area of this size, seen from `view`.
     pub fn new(shown: Shown<'a>, size: Vec2, view: View) -> Lanes<'a> {
         let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
-        let rows = Rows::new(shown.history, transactions, shown.all);
+        let rows = Rows::new(shown.history, transactions);
         let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2());
         let lane = (plot.height() / (rows.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
-        Lanes { shown, rows, plot, lane, view }
-    }
-
-    /// Lanes as wide as this and as high as the sessions of the anomaly need, at most `most` of them, seen as a whole.
-    pub fn fitted(shown: Shown<'a>, width: f32, most: usize) -> Lanes<'a> {
-        let mut lanes = Lanes::new(shown, vec2(width, AXIS), View::default());
-        lanes.lane = LANE.1;
-        lanes.plot.max.y = AXIS + ABOVE + lanes.lane * lanes.rows.len().min(most) as f32;
-        lanes.fit();
-        lanes
+        // Edges run between those of the anomaly.
+        let own = if shown.timeline.is_order { lane } else { lane.max(OWN) };
+        Lanes { shown, rows, plot, lane, own, view }
     }
 
     /// Shows the whole anomaly, or everything.
@@ -118,11 +113,11 @@ impl<'a> Lanes<'a> {
     /// Keeps zoom and position within bounds: at least a quarter of the width is used, and moments can be distinguished.
     pub fn keep_in_bounds(&mut self) {
         let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
+        let height = self.above(self.rows.len() + 1);
         let view = &mut self.view;
         view.zoom = view.zoom.clamp(width / (length * 4.0), width * 1e7 / length);
         let sight = width / view.zoom;
         view.left = view.left.clamp(-sight * 0.5, (length - sight * 0.5).max(-sight * 0.5));
-        let height = (self.rows.len() + 1) as f32 * self.lane;
         view.top = view.top.clamp(0.0, (height - self.plot.height()).max(0.0));
     }
 
@@ -166,22 +161,34 @@ impl<'a> Lanes<'a> {
         self.plot.left() + ((at - self.view.left) * self.view.zoom).clamp(-1e6, 1e6) as f32
     }
 
+    /// The height of a lane.
+    fn height(&self, place: usize) -> f32 {
+        if place < self.rows.n_own() { self.own } else { self.lane }
+    }
+
+    /// The distance of the upper side of a lane from that of the first.
+    fn above(&self, place: usize) -> f32 {
+        let own = place.min(self.rows.n_own());
+        own as f32 * self.own + (place - own) as f32 * self.lane
+    }
+
     fn y(&self, place: usize) -> f32 {
-        self.plot.top() + ABOVE + (place as f32 + 0.5) * self.lane - self.view.top
+        self.plot.top() + ABOVE + self.above(place) + self.height(place) / 2.0 - self.view.top
     }
 
     /// The right edge, in units of the axis.
-    fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.view.left + f64::from(self.plot.width()) / self.view.zoom
     }
 
     fn lane_area(&self, place: usize, x: std::ops::Range<f32>) -> Rect {
         let y = self.y(place);
-        Rect::from_x_y_ranges(x.start..=x.end, y - self.lane / 2.0..=y + self.lane / 2.0)
+        Rect::from_x_y_ranges(x.start..=x.end, y - self.height(place) / 2.0..=y + self.height(place) / 2.0)
     }
 
     fn visible_lanes(&self) -> Vec<(usize, SessionId)> {
-        let first = (self.view.top / self.lane) as usize;
+        let below = (self.view.top - self.above(self.rows.n_own())).max(0.0);
+        let first = (self.view.top / self.own).min(self.rows.n_own() as f32) as usize + (below / self.lane) as usize;
         let n = (self.plot.height() / self.lane) as usize + 2;
         (first..first + n).map_while(|lane| Some((lane, self.rows.session(lane)?))).collect()
     }
@@ -192,7 +199,7 @@ impl<'a> Lanes<'a> {
             return None;
         }
         let span = self.axis().span(transaction)?;
-        let y = self.y(self.rows.lane(self.shown.history.session_of(transaction))?);
+        let y = self.y(self.rows.lane(self.shown.history.session_of(transaction)));
         let (from, to) = (self.x(span.from), self.x(span.to));
         Some(Rect::from_x_y_ranges(from..=to.max(from + GRAIN), y - BAR / 2.0..=y + BAR / 2.0))
     }
@@ -241,8 +248,28 @@ impl<'a> Lanes<'a> {
         let columns = ((area.width() - 8.0) / (ADVANCE * FONT)) as usize;
         if columns > 2 {
             let name = elide(&history.transaction_name(bar.transaction), columns);
-            scene.text((area.left_center() + vec2(5.0, 0.0), Align::Left), FONT, name, ink, target);
+            let used = width(&name, FONT) + 2.0 * ADVANCE * FONT;
+            let says = self.says(bar.transaction, columns.saturating_sub(text_columns(&name) + 2));
+            let at = area.left_center() + vec2(5.0, 0.0);
+            scene.text((at, Align::Left), FONT, name, ink, target);
+            if !says.is_empty() {
+                scene.text((at + vec2(used, 0.0), Align::Left), FONT, says, Role::CardStatus, target);
+            }
         }
+    }
+
+    /// As many of the first operations of a transaction as have room.
+    fn says(&self, transaction: TransactionId, columns: usize) -> String {
+        let mut text = String::new();
+        for operation in self.shown.history.operations_of(transaction) {
+            let gap = if text.is_empty() { "" } else { "  " };
+            let next = format!("{gap}{}", printable(&self.shown.history.operation_text(operation)));
+            if text_columns(&text) + text_columns(&next) > columns {
+                break;
+            }
+            text += &next;
+        }
+        text
     }
 
     /// Faults as bands behind the lanes, from their beginning to their end.
@@ -290,9 +317,9 @@ impl<'a> Lanes<'a> {
         scene.rect(area, 0.0, Role::Page, None);
         let title = match (&self.shown.timeline.clock, self.shown.true_time) {
             (None, _) if self.shown.timeline.is_order => "order",
-            (None, _) => "causal steps",
+            (None, _) => "causal depth",
             (Some(_), true) => "true time",
-            (Some(_), false) => "time, bent",
+            (Some(_), false) => "time (bent)",
         };
         scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
         for &at in ticks {
@@ -328,9 +355,9 @@ impl<'a> Lanes<'a> {
 
     fn tick(&self, at: f64) -> String {
         match (&self.shown.timeline.clock, self.shown.true_time) {
-            (None, _) => format!("{at:.0}"),
-            (Some(_), true) => format!("+{}", grouped(at as u64)),
-            (Some(clock), false) => format!("+{}", grouped(clock.true_time(at).max(0.0) as u64)),
+            (None, _) => grouped(at as u64),
+            (Some(_), true) => format!("+{}", self.shown.history.origin().duration(at)),
+            (Some(clock), false) => format!("+{}", self.shown.history.origin().duration(clock.true_time(at))),
         }
     }
 

@@ -2,12 +2,10 @@
 
 use crate::history::{History, SessionId, TransactionId};
 
-/// Lanes from top to bottom: the sessions of the anomaly, then all others if requested. Nothing is stored for the
-/// others, because there may be millions.
+/// Lanes from top to bottom: the sessions of the anomaly, then all others. Nothing is stored for those, because there may
+/// be millions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    /// All sessions have a lane.
-    all: bool,
     n_sessions: usize,
     /// Sessions of the anomaly, ascending.
     own: Vec<SessionId>,
@@ -17,22 +15,23 @@ pub(super) struct Rows {
 
 impl Rows {
     /// The lanes for an anomaly with these transactions. O(transactions · log transactions).
-    pub(super) fn new(history: &History, transactions: &[TransactionId], all: bool) -> Rows {
+    pub(super) fn new(history: &History, transactions: &[TransactionId]) -> Rows {
         let transactions = transactions.iter().filter(|t| !t.is_initial());
         let mut involved: Vec<_> = transactions.map(|&t| (history.session_of(t), t)).collect();
         involved.sort_unstable();
         let mut own: Vec<SessionId> = involved.iter().map(|(session, _)| *session).collect();
         own.dedup();
-        Rows { all, n_sessions: history.n_sessions(), own, involved }
+        Rows { n_sessions: history.n_sessions(), own, involved }
     }
 
     /// Number of lanes.
     pub(super) fn len(&self) -> usize {
-        if self.has_others() { self.n_sessions } else { self.own.len() }
+        self.n_sessions
     }
 
-    fn has_others(&self) -> bool {
-        self.all || self.own.is_empty()
+    /// Number of sessions of the anomaly.
+    pub(super) fn n_own(&self) -> usize {
+        self.own.len()
     }
 
     /// The session of a lane. O(sessions of the anomaly).
@@ -45,14 +44,14 @@ impl Rows {
         for own in &self.own {
             index += usize::from(own.index() <= index);
         }
-        (self.has_others() && index < self.n_sessions).then(|| SessionId::new(index))
+        (index < self.n_sessions).then(|| SessionId::new(index))
     }
 
-    /// The lane of a session, if it has one. O(log sessions of the anomaly).
-    pub(super) fn lane(&self, session: SessionId) -> Option<usize> {
+    /// The lane of a session. O(log sessions of the anomaly).
+    pub(super) fn lane(&self, session: SessionId) -> usize {
         match self.own.binary_search(&session) {
-            Ok(lane) => Some(lane),
-            Err(before) => self.has_others().then(|| self.own.len() + session.index() - before),
+            Ok(lane) => lane,
+            Err(before) => self.own.len() + session.index() - before,
         }
     }
 
@@ -80,16 +79,13 @@ mod tests {
         let names = |rows: &Rows| -> String {
             (0..rows.len()).filter_map(|lane| rows.session(lane)).map(|session| history.session_name(session)).collect()
         };
-        assert_eq!(names(&Rows::new(&history, &[], false)), "abcde", "without an anomaly all have one");
+        assert_eq!(names(&Rows::new(&history, &[])), "abcde");
         let of =
             |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
-        let mut rows = Rows::new(&history, &[of("d1"), of("b1")], false);
-        assert_eq!(names(&rows), "bd");
-        assert_eq!(rows.lane(history.session_of(of("c1"))), None);
-        rows.all = true;
+        let rows = Rows::new(&history, &[of("d1"), of("b1")]);
         assert_eq!(names(&rows), "bdace");
         for lane in 0..rows.len() {
-            assert_eq!(rows.session(lane).and_then(|session| rows.lane(session)), Some(lane));
+            assert_eq!(rows.session(lane).map(|session| rows.lane(session)), Some(lane));
         }
         assert_eq!(rows.session(5), None);
         assert_eq!(rows.involved_of(history.session_of(of("d1"))).len(), 1);

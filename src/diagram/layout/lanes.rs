@@ -64,7 +64,7 @@ pub(super) fn columns_of(diagram: &Diagram, columns: Vec<Vec<usize>>) -> Layout 
     layout.at_origin()
 }
 
-fn arranged(diagram: &Diagram, grid: &Grid) -> (Gutters, Vec<CardBox>, Vec<Route>) {
+pub(super) fn arranged(diagram: &Diagram, grid: &Grid) -> (Gutters, Vec<CardBox>, Vec<Route>) {
     let ways = ways(diagram, grid);
     let frame = Frame::new(diagram, grid, &ways);
     let gutters = Gutters::new(&frame, diagram, &ways);
@@ -162,6 +162,9 @@ fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages
             gap_above[pair[1]] = gap_height(down[pair[0]], passages[pair[1]]);
         }
     }
+    if grid.has_bands {
+        return super::sequence::bands(diagram, grid, &heights, &gap_above);
+    }
     let ties: Vec<Tie> = diagram
         .arrows
         .iter()
@@ -176,7 +179,7 @@ fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages
 }
 
 /// Widths: of lanes and vertical pieces.
-struct Gutters {
+pub(super) struct Gutters {
     /// By lane from the left: left and right side of its cards.
     lane_x: Vec<(f32, f32)>,
     /// By arrow and hop: x of its vertical piece; none if the pieces before and after are level.
@@ -256,7 +259,9 @@ impl Gutters {
         let widths: Vec<f32> = (0..n).map(lane_width).collect();
         let needed = |gutter: usize| zones[gutter].0 + packed[gutter].1 as f32 * COLUMN + zones[gutter].1;
         let total = widths.iter().sum::<f32>() + (0..=n).map(needed).sum::<f32>();
-        let spare = if n > 1 { ((WIDTH - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
+        // Rows have their titles at the side.
+        let wished = if frame.grid.has_bands { 0.85 * WIDTH } else { WIDTH };
+        let spare = if n > 1 { ((wished - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
         zones[1..n].iter_mut().for_each(|zone| *zone = (zone.0 + spare / 2.0, zone.1 + spare / 2.0));
         let (mut x, mut lane_x) = (0.0, Vec::with_capacity(n));
         for (gutter, (column, n_columns)) in packed.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! [`arrange`] computes several layouts of a diagram, measures them and takes the one that is easiest to read. The ways
 //! to get a [`Layout`]: [`lanes`] (sessions as columns; no edge passes through a card), rings and grids of cards with
-//! the same engine, [`graphviz`] (layers, by layout-rs), and [`lanes_moved`] (one with some cards moved by hand).
+//! the same engine, [`sequence()`] (sessions as rows, time to the right), [`graphviz`] (layers, by layout-rs), and [`lanes_moved`] (one with some cards moved by hand).
 //! [`problems`] reports what is wrong with one. The unit is a point at zoom 1; y grows downwards. The same diagram
 //! always gives the same layout.
 
@@ -19,6 +19,7 @@ mod moved;
 mod placement;
 mod ports;
 mod routes;
+mod sequence;
 
 pub use choose::{Arranged, LEAST_SCALE, arrange};
 pub use graphviz::{MAX_CARDS, TooManyCards, graphviz};
@@ -30,6 +31,7 @@ pub use measure::{
     row_text, shortened, status_text, title_text,
 };
 pub use moved::lanes_moved;
+pub use sequence::sequence;
 
 use super::path::Path;
 use emath::{Rect, Vec2};

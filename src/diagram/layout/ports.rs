@@ -41,6 +41,8 @@ pub(super) struct Grid {
     pub place_of: Vec<usize>,
     /// Whether lanes are sessions: then only session order runs straight, and everything else from row to row.
     pub is_by_session: bool,
+    /// Whether each session has a band of heights of its own, over all lanes.
+    pub has_bands: bool,
 }
 
 impl Grid {
@@ -58,7 +60,7 @@ impl Grid {
                 (lane_of[card], place_of[card]) = (lane, place);
             }
         }
-        Grid { lanes, lane_of, place_of, is_by_session: false }
+        Grid { lanes, lane_of, place_of, is_by_session: false, has_bands: false }
     }
 
     /// The upper one of two neighbours in a lane.

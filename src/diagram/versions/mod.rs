@@ -5,7 +5,7 @@
 
 mod scene;
 
-pub use scene::{STEP, places, scene};
+pub use scene::{Detail, STEP, WHOLE, height, places, scene};
 
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};

@@ -1,0 +1,69 @@
+//! The pane below the graph: the selected anomaly over time, and the versions of its key.
+
+use super::browser::column_ui;
+use super::lanes::sequence_ui;
+use super::versions::{choose_ui, strip_ui};
+use crate::app::command::{Command, Requests};
+use crate::app::state::{Document, State};
+use crate::app::style::{self, GAP};
+use egui::{Align, Layout, Ui, vec2};
+
+/// From this width on both parts are beside each other, and from this height below each other.
+const BOTH: egui::Vec2 = vec2(900.0, 330.0);
+/// Share of the width for the time.
+const SHARE: f32 = 0.58;
+/// Readers named under a version.
+const READERS: usize = 3;
+
+/// Draws the pane.
+pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    ui.take_available_height();
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let Some(picture) = document.current_picture() else {
+        style::note(ui, "The transactions of the selected anomaly over time, and the versions of its key.");
+        return;
+    };
+    let (id, size) = (ui.id().with("shows versions"), ui.available_size());
+    let is_one = size.x < BOTH.x && size.y < BOTH.y;
+    let mut versions = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or_default();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+        for (of, name) in [(false, "Over time"), (true, "Versions")].into_iter().filter(|_| is_one) {
+            if ui.add(egui::Button::selectable(versions == of, name)).clicked() {
+                versions = of;
+            }
+        }
+        if let Some(history) = document.history.as_ref().filter(|_| versions || !is_one) {
+            choose_ui(ui, history, document, false, requests);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            super::small_button_ui(ui, Command::Details, "×", requests);
+            super::small_button_ui(ui, Command::Locate, "In the history", requests);
+        });
+    });
+    ui.data_mut(|data| data.insert_temp(id, versions));
+    let shown = (state, document);
+    if size.x >= BOTH.x {
+        let (height, left) = (ui.available_height(), (size.x - GAP) * SHARE);
+        ui.horizontal_top(|ui| {
+            column_ui(ui, left, height, |ui| sequence_ui(ui, shown, picture, 1.0, requests));
+            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, requests));
+        });
+    } else if is_one && versions {
+        key_ui(ui, shown, requests);
+    } else {
+        if !is_one {
+            key_ui(ui, shown, requests);
+        }
+        sequence_ui(ui, shown, picture, 1.0, requests);
+    }
+}
+
+/// The versions at issue of the key.
+fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &mut Requests) {
+    match document.key.as_ref().and_then(|view| view.chain.as_ref()) {
+        Some(chain) => strip_ui(ui, (state, document), chain, READERS, requests),
+        None if document.keys().is_empty() => drop(style::note(ui, "It is about no single key.")),
+        None => drop(style::note(ui, "Looking for the versions…")),
+    }
+}

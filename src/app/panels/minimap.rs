@@ -1,0 +1,134 @@
+//! The band with the whole history: where its anomalies are, and which part of it is in sight.
+
+use crate::app::command::{Request, Requests};
+use crate::app::minimap::{Minimap, axis};
+use crate::app::state::Document;
+use crate::app::style::{Palette, counted};
+use egui::epaint::Mesh;
+use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
+
+/// Height of the band.
+const HEIGHT: f32 = 34.0;
+/// Height of the marks of anomalies.
+const MARKS: f32 = 12.0;
+/// How near the pointer must be to a mark or an end of the brush, in points.
+const REACH: f32 = 5.0;
+
+/// What is dragged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Grip {
+    /// The whole brush, this far from its left end.
+    Middle(f64),
+    /// Its left end.
+    Left,
+    /// Its right end.
+    Right,
+}
+
+/// Draws the band with a brush over the stretch of the axis that is in sight. Returns the stretch that shall be in sight
+/// instead.
+pub(super) fn minimap_ui(
+    ui: &mut Ui,
+    document: &Document,
+    sight: Option<(f64, f64)>,
+    requests: &mut Requests,
+) -> Option<(f64, f64)> {
+    let size = vec2(ui.available_width(), HEIGHT);
+    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    let map = document.minimap.as_ref()?;
+    let area = area.shrink2(vec2(10.0, 2.0));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
+    let palette = Palette::of(ui);
+    let painter = ui.painter_at(area.expand(3.0));
+    painter.rect_filled(area, 3.0, palette.panel);
+    painter.add(Shape::mesh(mesh(map, area, &palette)));
+    let x = |at: f64| area.left() + area.width() * (at / map.length).clamp(0.0, 1.0) as f32;
+    // The selected anomaly.
+    if let (Some(picture), Some(timeline)) = (document.current_picture(), &document.timeline) {
+        let axis = axis(timeline, map.wanted.0);
+        let own = picture.argument.counterexample.renaming.transactions.iter();
+        for at in own.filter_map(|t| axis.span(*t)).map(|span| x(span.from)) {
+            painter.line_segment([pos2(at, area.top()), pos2(at, area.bottom())], Stroke::new(1.6, palette.caution));
+        }
+    }
+    if let Some((from, to)) = sight {
+        let brush = Rect::from_x_y_ranges(x(from)..=x(to).max(x(from) + 3.0), area.y_range());
+        painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
+        painter.rect_stroke(brush, 2.0, Stroke::new(1.4, palette.accent), StrokeKind::Inside);
+    }
+    let at = |x: f32| f64::from((x - area.left()) / area.width().max(1.0)) * map.length;
+    let mark = response.hover_pos().and_then(|pointer| {
+        let distance = |bin: usize| (x((bin as f64 + 0.5) / map.density.len() as f64 * map.length) - pointer.x).abs();
+        let near = map.marks.iter().map(|mark| (distance(mark.bin), mark));
+        near.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(far, _)| *far <= REACH).map(|(_, mark)| mark)
+    });
+    if let Some(mark) = mark.filter(|_| !response.dragged()) {
+        let text = format!("{}, first {}: click to select it", counted(mark.n, "anomaly here"), mark.first);
+        let text = if mark.n == 1 { format!("{}: click to select it", mark.first) } else { text };
+        response.clone().on_hover_cursor(CursorIcon::PointingHand).on_hover_text_at_pointer(text);
+        if response.clicked() {
+            requests.push(Request::SelectHere(mark.first));
+            return None;
+        }
+    }
+    dragged(ui, &response, sight?, (x, at))
+}
+
+/// Where the brush was dragged to, or is put by a click.
+fn dragged(
+    ui: &Ui,
+    response: &Response,
+    (from, to): (f64, f64),
+    (x, at): (impl Fn(f64) -> f32, impl Fn(f32) -> f64),
+) -> Option<(f64, f64)> {
+    let grip_at = |pointer: f32| match pointer {
+        pointer if (pointer - x(from)).abs() <= REACH && x(to) - x(from) > 3.0 * REACH => Grip::Left,
+        pointer if (pointer - x(to)).abs() <= REACH && x(to) - x(from) > 3.0 * REACH => Grip::Right,
+        pointer if (x(from)..=x(to)).contains(&pointer) => Grip::Middle(at(pointer) - from),
+        _ => Grip::Middle((to - from) / 2.0),
+    };
+    let pointer = response.interact_pointer_pos().map(|at| at.x);
+    if let Some(pointer) = response.hover_pos().map(|at| at.x).filter(|_| !response.dragged())
+        && matches!(grip_at(pointer), Grip::Left | Grip::Right)
+    {
+        ui.set_cursor_icon(CursorIcon::ResizeHorizontal);
+    }
+    let pressed = ui.input(|input| input.pointer.press_origin()).map(|at| at.x);
+    if response.drag_started() {
+        let grip = grip_at(pressed.or(pointer)?);
+        ui.data_mut(|data| data.insert_temp(response.id, grip));
+    }
+    let grip = if response.clicked() {
+        Grip::Middle((to - from) / 2.0)
+    } else if response.dragged() {
+        ui.data(|data| data.get_temp::<Grip>(response.id))?
+    } else {
+        return None;
+    };
+    let here = at(pointer?);
+    Some(match grip {
+        Grip::Middle(off) => (here - off, here - off + (to - from)),
+        Grip::Left => (here.min(to - (to - from) * 1e-3), to),
+        Grip::Right => (from, here.max(from + (to - from) * 1e-3)),
+    })
+}
+
+/// How much ran when, below the marks of anomalies.
+fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
+    let mut mesh = Mesh::default();
+    let width = area.width() / map.density.len() as f32;
+    let x = |bin: usize| area.left() + bin as f32 * width;
+    for (bin, share) in map.density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        let height = ((area.height() - MARKS - 2.0) * share.sqrt()).max(1.5);
+        let bar = Rect::from_min_max(pos2(x(bin), area.bottom() - height), pos2(x(bin + 1), area.bottom()));
+        mesh.add_colored_rect(bar, palette.line);
+    }
+    let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;
+    for mark in &map.marks {
+        let middle = x(mark.bin) + width / 2.0;
+        let bottom = area.top() + 3.0 + (MARKS - 3.0) * (mark.n as f32 / most).sqrt();
+        let tick = Rect::from_x_y_ranges(middle - 1.0..=middle + 1.0, area.top() + 1.0..=bottom);
+        mesh.add_colored_rect(tick, palette.bad);
+    }
+    mesh
+}

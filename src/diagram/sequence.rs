@@ -1,0 +1,221 @@
+//! The transactions of an anomaly as boxes with their operations: a row for each session, time to the right.
+//!
+//! Moments are columns of equal importance, so that idle time takes no room; the axis says when each of them began, or
+//! its place in the order if the file has no times. Transactions that ran at the same time share a column.
+
+use super::layout::{Layout, sequence};
+use super::path::Path;
+use super::scene::{Align, Scene};
+use super::text_size::{ADVANCE, elide};
+use super::theme::Role;
+use super::timeline::{Span, Timeline};
+use super::{Arrow, Card, Diagram, Lane, Row};
+use crate::control::Control;
+use crate::history::{History, Origin, visible};
+use crate::relations;
+use emath::{Pos2, Rect, pos2, vec2};
+
+/// Height of the axis.
+const AXIS: f32 = 26.0;
+/// Font size of what it says.
+const FONT: f32 = 12.5;
+/// Maximum columns of a row's title.
+const TITLE_COLUMNS: usize = 16;
+/// What happened between two columns is this far from them.
+const APART: f32 = 20.0;
+/// Maximum number of faults.
+const FAULTS: usize = 1000;
+
+/// A column: what is in it and when it began.
+struct Moment {
+    cards: Vec<usize>,
+    from: f64,
+    /// The first end of what is in it.
+    ended: f64,
+}
+
+/// The scene of a diagram of `history`, the part of `whole` that contains only the anomaly. O(edges² + operations) in the
+/// worst case.
+pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
+    let mut diagram = brief(diagram);
+    let control = Control::new();
+    let resolution = relations::resolve(history, &control).ok();
+    let timeline = Timeline::new(history, resolution.as_ref(), &control).ok();
+    let clock = timeline.as_ref().and_then(|time| time.clock.as_ref());
+    let axis = clock.map(|clock| &clock.real).or(timeline.as_ref().map(|time| &time.steps));
+    let spans: Vec<Span> = diagram
+        .cards
+        .iter()
+        .map(|card| axis.and_then(|axis| axis.span(card.transaction)).unwrap_or_default())
+        .collect();
+    let moments = moments(&diagram, |card| spans[card]);
+    by_beginning(&mut diagram, &moments);
+    let layout = sequence(&diagram, moments.iter().map(|moment| moment.cards.clone()).collect());
+    let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, layout.bounds.size() + vec2(0.0, AXIS)));
+    scene.append(&super::scene::scene(&diagram, &layout), 1.0, vec2(0.0, AXIS));
+    for (card, space) in diagram.cards.iter().zip(&layout.cards) {
+        scene.names.push((space.rect.translate(vec2(0.0, AXIS)), format!("Lane bar {}", card.title)));
+    }
+    if let Some(clock) = clock {
+        let faults = faults(whole, clock.first, &moments, &layout);
+        // Above the rows, below what is in them.
+        let rows = 2 * diagram.lanes.len();
+        scene.marks.splice(rows..rows, faults.marks);
+    }
+    draw_axis(&mut scene, &moments, &layout, clock.map(|_| whole.origin()));
+    scene
+}
+
+/// The same without the initial state, which reads name anyway, and without what the graph says of a card: that it
+/// committed, its other operations, and lines of the file.
+fn brief(diagram: &Diagram) -> Diagram {
+    let n_initial = diagram.cards.iter().filter(|card| card.transaction.is_initial()).count();
+    // The initial state is the first card of the first lane.
+    let card = |card: &Card| {
+        let status = if card.status == "committed" { String::new() } else { card.status.clone() };
+        let folded = if card.rows.is_empty() { card.folded } else { 0 };
+        let rows = card.rows.iter().map(|row| Row { place: String::new(), ..row.clone() }).collect();
+        Card { lane: card.lane - n_initial, status, folded, rows, ..card.clone() }
+    };
+    let lane = |lane: &Lane| Lane { title: elide(&lane.title, TITLE_COLUMNS), ..lane.clone() };
+    let arrow = |arrow: &Arrow| {
+        let (from, to) = (arrow.from.checked_sub(n_initial)?, arrow.to.checked_sub(n_initial)?);
+        // An operation at one of its ends names the key.
+        let names_key = arrow.from_row.or(arrow.to_row).is_some();
+        let mark = if arrow.label.ends_with(" *") { " *" } else { "" };
+        let short = || format!("{}{mark}", arrow.relation.code());
+        Some(Arrow { from, to, label: if names_key { short() } else { arrow.label.clone() }, ..arrow.clone() })
+    };
+    Diagram {
+        lanes: diagram.lanes.iter().skip(n_initial).map(lane).collect(),
+        cards: diagram.cards.iter().skip(n_initial).map(card).collect(),
+        arrows: diagram.arrows.iter().filter_map(arrow).collect(),
+    }
+}
+
+/// Puts the rows into the order in which their sessions begin.
+fn by_beginning(diagram: &mut Diagram, moments: &[Moment]) {
+    let mut order: Vec<usize> = Vec::new();
+    for card in moments.iter().flat_map(|moment| &moment.cards) {
+        let lane = diagram.cards[*card].lane;
+        if !order.contains(&lane) {
+            order.push(lane);
+        }
+    }
+    diagram.lanes = order.iter().map(|lane| diagram.lanes[*lane].clone()).collect();
+    for card in &mut diagram.cards {
+        card.lane = order.iter().position(|lane| *lane == card.lane).unwrap_or(0);
+    }
+}
+
+/// The columns, by when what is in them began.
+fn moments(diagram: &Diagram, span: impl Fn(usize) -> Span) -> Vec<Moment> {
+    let mut spans: Vec<(Span, usize)> = (0..diagram.cards.len()).map(|card| (span(card), card)).collect();
+    spans.sort_by(|(a, i), (b, j)| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(i.cmp(j)));
+    let mut moments: Vec<Moment> = Vec::new();
+    for (span, card) in spans {
+        let lane = diagram.cards[card].lane;
+        let is_free = |moment: &Moment| moment.cards.iter().all(|other| diagram.cards[*other].lane != lane);
+        match moments.last_mut().filter(|moment| span.from < moment.ended && is_free(moment)) {
+            Some(moment) => {
+                moment.cards.push(card);
+                moment.ended = moment.ended.min(span.to);
+            }
+            None => moments.push(Moment { cards: vec![card], from: span.from, ended: span.to }),
+        }
+    }
+    moments
+}
+
+/// Left and right side of a column.
+fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
+    let areas = moment.cards.iter().map(|card| layout.cards[*card].rect);
+    let area = areas.fold(Rect::NOTHING, Rect::union);
+    (area.left(), area.right())
+}
+
+/// What the columns stand for: times since the first one, or places in the order.
+fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<&Origin>) {
+    let title = match times.map(Origin::seconds_per_tick) {
+        None => "order",
+        Some(None) => "time (ticks)",
+        Some(Some(_)) => "time",
+    };
+    let y = AXIS / 2.0;
+    scene.text((pos2(14.0, y), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    let began = moments.first().map_or(0.0, |moment| moment.from);
+    for (n, moment) in moments.iter().enumerate() {
+        let (left, right) = sides(moment, layout);
+        let text = match times {
+            None => (n + 1).to_string(),
+            Some(_) if n == 0 => "0".to_owned(),
+            Some(origin) => format!("+{}", origin.duration(moment.from - began)),
+        };
+        scene.text((pos2(left, y), Align::Left), FONT, text, Role::Legend, None);
+        scene.line(Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)), Role::Rule, None);
+    }
+}
+
+/// The faults of a cluster as bands from column to column.
+fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> Scene {
+    let mut scene = Scene::new(layout.bounds);
+    let x = |time: i64| {
+        let since = time.saturating_sub(first) as f64;
+        let before = moments.iter().take_while(|moment| moment.from <= since).last();
+        // Within a column as far to the right as its first end is away, then between it and the next.
+        before.map_or(moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
+            let (left, right) = sides(moment, layout);
+            let share = (since - moment.from) / (moment.ended - moment.from).max(1e-9);
+            if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
+        })
+    };
+    for fault in whole.cluster().faults().iter().take(FAULTS) {
+        let (from, to) = (x(fault.start), fault.end.map_or(layout.bounds.right(), x));
+        if to > from {
+            let area = Rect::from_x_y_ranges(from..=to, AXIS..=AXIS + layout.bounds.height());
+            scene.rect(area, 0.0, Role::Fault, None);
+            let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
+            scene.text((pos2(from + 3.0, area.bottom() - 9.0), Align::Left), FONT, name, Role::FaultText, None);
+        }
+    }
+    scene
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ran_at_the_same_time_shares_a_column() {
+        let history = crate::formats::text::parse("a: [w x 1]@0..10 [w x 2]@30..40\nb: [r x 1]@5..8 [r x 2]@9..50\n")
+            .expect("a history in our notation");
+        let all: Vec<_> = history.transactions().collect();
+        let diagram = super::super::diagram(&super::super::Subject {
+            history: &history,
+            transactions: &all,
+            edges: &[],
+            cycle: &[],
+            operations: &[],
+            shown: &|_| true,
+            all_operations: true,
+            n_operations: &super::super::operations_in(&history),
+        });
+        let interval = |card: usize| history.interval(diagram.cards[card].transaction);
+        let span =
+            |card: usize| interval(card).map_or(Span::default(), |i| Span { from: i.start as f64, to: i.end as f64 });
+        let columns: Vec<Vec<usize>> = moments(&diagram, span).into_iter().map(|moment| moment.cards).collect();
+        assert_eq!(columns, [vec![0, 2], vec![3, 1]]);
+        let texts: Vec<String> = scene(&diagram, &history, &history)
+            .marks
+            .into_iter()
+            .filter_map(|mark| match mark.shape {
+                super::super::scene::Shape::Text { text, .. } => Some(text),
+                _ => None,
+            })
+            .collect();
+        assert!(
+            ["time (ticks)", "0", "+9", "w(x) = 2"].iter().all(|text| texts.contains(&(*text).to_owned())),
+            "{texts:?}"
+        );
+    }
+}
