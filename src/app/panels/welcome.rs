@@ -6,7 +6,6 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::samples;
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
-use crate::diagram::scene::Scene;
 use crate::relations::Relation;
 use egui::{
     CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
@@ -129,10 +128,8 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let below = Rect::from_min_max(pos2(inside.left(), text.min_rect().bottom() + 8.0), inside.max);
     let bounds = picture.scene.bounds;
     let scale = (below.width() / bounds.width()).min(below.height() / bounds.height()).min(1.0);
-    let mut scene = Scene::new(bounds);
-    scene.append(&picture.scene, scale, -bounds.min.to_vec2() * scale);
-    let origin = below.center() - bounds.size() * scale / 2.0;
-    paint(&ui.painter_at(area), &scene, origin, &Look { palette, ..Look::default() });
+    let origin = below.center() - bounds.center().to_vec2() * scale;
+    paint(&ui.painter_at(area), &picture.scene, (origin, scale), &Look { palette, ..Look::default() });
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Example: {}", picture.title)));
     if response.clicked() {
         requests.push(Request::OpenSample(picture.sample));
