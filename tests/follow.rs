@@ -148,7 +148,12 @@ fn follow(arrival: &Arrival, options: Options) -> Result<Follower, String> {
             let has_unknown = so_far.iter().any(|record| record.outcome == Outcome::Unknown);
             let whole = off_line(&arrival.names, so_far.iter());
             let is_cut = follower.answers()[0].1 == Answer::Violated && !whole[0].1;
-            let fits = (!is_lossless && is_cut) || (has_unknown && compare(&follower, &whole, is_lossless, 0).is_ok());
+            // Then what is judged lies between the delivered part and the whole.
+            let is_violated = |level: Level| follower.answers().contains(&(level, Answer::Violated));
+            let between = verdicts.iter().zip(&whole).map(|(part, all)| if is_violated(part.0) { *all } else { *part });
+            let between: Vec<(Level, bool)> = between.collect();
+            let fits =
+                (!is_lossless && is_cut) || (has_unknown && compare(&follower, &between, is_lossless, 0).is_ok());
             if fits { Ok(()) } else { Err(error) }
         })?;
     }

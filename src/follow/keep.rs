@@ -155,7 +155,7 @@ kept_as! {
 
 impl Keep for String {
     fn put(&self, to: &mut Writing) {
-        self.as_bytes().len().put(to);
+        self.len().put(to);
         to.bytes.extend_from_slice(self.as_bytes());
     }
 

@@ -65,7 +65,7 @@ impl Engine {
         // Read committed: what earlier reads of this transaction have read from.
         let mut earlier: Vec<Seq> = Vec::new();
         for (key, writer) in reads {
-            for (other, is_seen) in self.others(key, t, causes, &earlier) {
+            for (other, is_seen) in self.others((key, writer), t, causes, &earlier) {
                 self.order.steps += 1;
                 if other == writer || other == t.seq {
                     continue;
@@ -96,10 +96,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The remembered writers of a key that matter to a read of `t`, and whether the level counts them as seen. Of those of
-    /// a session that it has seen only the last: the others are older.
-    fn others(&self, key: u32, t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<(Seq, bool)> {
+    /// The remembered writers of a key that matter to a read of `t` from `writer`, and whether the level counts them as seen.
+    /// Of those of a session that it has seen only the last: the others are older.
+    fn others(&self, (key, writer): (u32, Seq), t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<(Seq, bool)> {
         let Some(versions) = self.versions.get(&key) else { return Vec::new() };
+        // What comes later in the session needs no edge of its own.
+        let until_known = |of_session: &[Seq]| -> usize {
+            let known = of_session.iter().position(|&other| writer == BASE || self.is_known(writer, other));
+            known.map_or(of_session.len(), |known| known + 1)
+        };
         let wrote = |other: &&Seq| self.residents[*other].t.writes.contains(&key);
         match self.level {
             Level::ReadCommitted => earlier.iter().filter(wrote).map(|&other| (other, true)).collect(),
@@ -112,7 +117,8 @@ impl Engine {
             }
             _ => {
                 let seen = versions.seen(&t.seen).map(|other| (other, true));
-                seen.chain(versions.unseen(&t.seen).map(|other| (other, false))).collect()
+                let unseen = versions.unseen(&t.seen).flat_map(|writers| &writers[..until_known(writers)]);
+                seen.chain(unseen.map(|&other| (other, false))).collect()
             }
         }
     }

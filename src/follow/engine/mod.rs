@@ -10,6 +10,7 @@
 //! conditions there no later verdict changes. A beginning settled by age alone may be contradicted later: the read that
 //! does so is left out and counted.
 
+mod cuts;
 mod decisions;
 mod enter;
 mod missed;
@@ -369,13 +370,16 @@ impl Engine {
         let (older, newer) = (&self.residents[&a], &self.residents[&b]);
         // Under snapshot isolation writers of a key do not overlap.
         let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
-        let mut edges = vec![(older.commit, begin)];
+        // What session order and reads lead to needs no other edge.
+        let is_implied = |before: &Resident| before.t.is_seen_by(&newer.t);
+        let mut edges: Vec<(Node, Node)> = (!is_implied(older)).then_some((older.commit, begin)).into_iter().collect();
         if self.orders_writers_only() {
             return edges;
         }
         for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {
             let readers = self.readers.get(&(*key, a)).into_iter().flatten().filter(|reader| **reader != b);
-            edges.extend(readers.map(|reader| (self.residents[reader].start, newer.commit)));
+            let readers = readers.map(|reader| &self.residents[reader]).filter(|reader| !is_implied(reader));
+            edges.extend(readers.map(|reader| (reader.start, newer.commit)));
         }
         edges
     }

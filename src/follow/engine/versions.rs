@@ -57,9 +57,9 @@ impl Versions {
         self.split(seen).filter_map(|(writers, n)| writers[..n].last().copied())
     }
 
-    /// All that were not seen.
-    pub(super) fn unseen(&self, seen: &[u32]) -> impl Iterator<Item = Seq> {
-        self.split(seen).flat_map(|(writers, n)| writers[n..].iter().copied())
+    /// Of each session, those that were not seen.
+    pub(super) fn unseen(&self, seen: &[u32]) -> impl Iterator<Item = &[Seq]> {
+        self.split(seen).map(|(writers, n)| &writers[n..])
     }
 
     /// The writers of each session, and how many of them were seen.
