@@ -15,7 +15,7 @@
 use super::gutters::{Vertical, columns};
 use super::lane_order::lane_order;
 use super::measure::{CORNER, LABEL_HEIGHT, card_width, label_size};
-use super::placement::{Tie, place};
+use super::placement::{Tie, bands, place};
 use super::ports::{CardShape, Grid, Ports, Side, Way, ports, ways, weight};
 use super::routes::{Column, Course, assign_passages, courses, gap_height, level_out};
 use super::{CardBox, Layout, Route, labels};
@@ -163,7 +163,7 @@ fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages
         }
     }
     if grid.has_bands {
-        return super::sequence::bands(diagram, grid, &heights, &gap_above);
+        return bands(diagram, grid, &heights, &gap_above);
     }
     let ties: Vec<Tie> = diagram
         .arrows

@@ -5,6 +5,9 @@
 //! pooling adjacent violators (Robertson & Wright 1980); a few sweeps over the lanes let everything settle.
 
 use super::measure::UNIT;
+use super::ports::Grid;
+use super::routes;
+use crate::diagram::Diagram;
 
 /// Two ports that want to be level.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +130,24 @@ fn snap(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], tops: &mut [f3
             least = tops[card] + heights[card];
         }
     }
+}
+
+/// By card: its top. All cards of a session have the same, below those of the sessions before, with room for what runs
+/// between two cards of a column.
+pub(super) fn bands(diagram: &Diagram, grid: &Grid, heights: &[f32], gap_above: &[f32]) -> Vec<f32> {
+    let mut tops = vec![0.0_f32; heights.len()];
+    let mut top = 0.0_f32;
+    for lane in 0..diagram.lanes.len() {
+        let own: Vec<usize> = (0..diagram.cards.len()).filter(|card| diagram.cards[*card].lane == lane).collect();
+        for &card in &own {
+            let above = grid.place_of[card].checked_sub(1).map(|place| grid.lanes[grid.lane_of[card]][place]);
+            top = above.map_or(top, |above| top.max(tops[above] + heights[above] + gap_above[card]));
+        }
+        top = (top / UNIT).ceil() * UNIT;
+        own.iter().for_each(|card| tops[*card] = top);
+        top += own.iter().map(|card| heights[*card]).fold(0.0, f32::max) + routes::gap_height(false, 0);
+    }
+    tops
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Sessions as rows, time to the right: the engine of the lanes with a column for each moment.
 
+use super::Layout;
 use super::lanes::arranged;
-use super::measure::{SMALL_FONT, UNIT};
+use super::measure::SMALL_FONT;
 use super::ports::Grid;
-use super::{Layout, routes};
 use crate::diagram::Diagram;
 use crate::diagram::text_size::width;
 use emath::{Rect, pos2};
@@ -40,22 +40,4 @@ pub fn sequence(diagram: &Diagram, mut columns: Vec<Vec<usize>>) -> Layout {
     layout.lanes = (0..own.len()).map(row).collect();
     layout.bounds = layout.lanes.iter().fold(content, |bounds, lane| bounds.union(*lane));
     layout.at_origin()
-}
-
-/// By card: its top. All cards of a session have the same, below those of the sessions before, with room for what runs
-/// between two cards of a column.
-pub(super) fn bands(diagram: &Diagram, grid: &Grid, heights: &[f32], gap_above: &[f32]) -> Vec<f32> {
-    let mut tops = vec![0.0_f32; heights.len()];
-    let mut top = 0.0_f32;
-    for lane in 0..diagram.lanes.len() {
-        let own: Vec<usize> = (0..diagram.cards.len()).filter(|card| diagram.cards[*card].lane == lane).collect();
-        for &card in &own {
-            let above = grid.place_of[card].checked_sub(1).map(|place| grid.lanes[grid.lane_of[card]][place]);
-            top = above.map_or(top, |above| top.max(tops[above] + heights[above] + gap_above[card]));
-        }
-        top = (top / UNIT).ceil() * UNIT;
-        own.iter().for_each(|card| tops[*card] = top);
-        top += own.iter().map(|card| heights[*card]).fold(0.0, f32::max) + routes::gap_height(false, 0);
-    }
-    tops
 }
