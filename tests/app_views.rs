@@ -128,7 +128,7 @@ fn a_pane_as_high_as_the_user_left_it_shows_both_parts() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     wait(&mut window, "the versions", |window| document(window).key.as_ref().is_some_and(|view| view.chain.is_some()));
     assert!(!says(&window, "Version 1 of a1"), "there is room for one part");
-    let edge = window.get_by_label("Over time").rect().center_top() - egui::vec2(0.0, 13.0);
+    let edge = window.get_by_label("By session").rect().center_top() - egui::vec2(0.0, 13.0);
     window.hover_at(edge);
     window.step();
     window.drag_at(edge);
@@ -365,7 +365,7 @@ fn checkers_run_side_by_side_and_are_written_down() {
             window.get_by_label_contains(&format!("{checker} took "));
         }
         assert!(says(&window, "Where two of them know an answer, it is the same."));
-        window.get_by_label("Plot of times");
+        window.get_by_label_contains("Plot of times; fast index: ");
         window.get_by_label("Plot of memory");
         window.get_by_label("Plot of processor time");
         assert_eq!(window.query_all_by_label_contains("fast spent ").count(), 4, "a number for each stage");

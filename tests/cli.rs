@@ -685,7 +685,7 @@ fn explanations_name_operations_and_levels() {
         "`r(x) = 1` (line 2)",
         "These 5 operations of 3 transactions: allowed by read committed, forbidden by read atomic (a",
         "and its session's earlier writes; sessions and reads follow one order of commits) and everything stronger.",
-        "Whole history: allowed and forbidden by the same levels.",
+        "Whole history: the same levels allow and forbid it.",
         "Assumed: each value that was read has one possible writer; the order within a session counts",
         "Read atomic: a transaction sees all that another one wrote or none of it",
         "Minimal: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \

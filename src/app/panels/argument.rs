@@ -99,11 +99,13 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     for fact in argument.explanation.facts() {
         style::note(ui, fact);
     }
-    let also = match example.violation.also.as_slice() {
-        [] => String::new(),
-        also => format!(", also known as {}", also.join(", ")),
+    let codes = &argument.explanation.codes;
+    let others = example.violation.also.iter().map(String::as_str).filter(|name| !codes.contains(name));
+    let also = match others.collect::<Vec<&str>>().join(", ") {
+        also if also.is_empty() => also,
+        also => format!(", also known as {also}"),
     };
-    style::note(ui, format!("In the literature: {}{also}", argument.explanation.codes));
+    style::note(ui, format!("In the literature: {codes}{also}"));
     ui.add_space(GAP);
 }
 

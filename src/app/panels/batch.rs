@@ -90,7 +90,8 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
         let cell = Rect::from_min_size(pos2(x, area.top()), vec2(*width, ROW));
         x += width;
         let response = ui.interact(cell, ui.id().with(("column", column.title())), Sense::click());
-        let sorted = batch.sort == column;
+        // Groups have an order of their own.
+        let sorted = batch.sort == column && !batch.grouped;
         let arrow = match (sorted, batch.descending) {
             (false, _) => "",
             (true, false) => " ▲",

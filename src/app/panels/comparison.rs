@@ -5,7 +5,8 @@ use super::verdict_columns::{elided, level_codes, levels_ui};
 use crate::app::batch::{Batch, Checked, ComparedShape, Outcome, Row, patterns_of};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, ROW};
-use crate::checkers::ViolationId;
+use crate::app::verdict_summary::Conclusion;
+use crate::checkers::{Level, ViolationId};
 use crate::report::grouped;
 use egui::{Align2, Color32, FontId, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2};
 use std::path::PathBuf;
@@ -26,6 +27,10 @@ pub(super) fn comparison_ui(ui: &mut Ui, batch: &Batch, compared: [usize; 2], re
     heads_ui(ui, [first, second], requests);
     ui.add_space(10.0);
     let (Outcome::Checked(left), Outcome::Checked(right)) = (&first.outcome, &second.outcome) else { return };
+    for (text, is_better) in judgements(left, right) {
+        ui.colored_label(if is_better { palette.good } else { palette.bad }, text);
+    }
+    ui.add_space(6.0);
     ScrollArea::vertical().id_salt("comparison").auto_shrink(false).show(ui, |ui| {
         patterns_ui(ui, left, right);
         ui.add_space(14.0);
@@ -81,6 +86,24 @@ fn heads_ui(ui: &mut Ui, rows: [&Row; 2], requests: &mut Requests) {
             requests.push(Request::OpenFile(row.path.clone()));
         }
     }
+}
+
+/// What the change did to the verdicts, and whether that is better.
+fn judgements(left: &Checked, right: &Checked) -> Vec<(String, bool)> {
+    let became = |conclusion: Conclusion| -> Vec<&str> {
+        let is = |c: &Checked, level: Level, conclusion| c.conclusion(level) == Some(conclusion);
+        let both = [Conclusion::Holds, Conclusion::Broken];
+        let changed = right.conclusions.iter().filter(|(level, now)| {
+            *now == conclusion && both.iter().any(|before| *before != conclusion && is(left, *level, *before))
+        });
+        changed.map(|(level, _)| level.code()).collect()
+    };
+    let said = |levels: Vec<&str>, what: &str, is_better| {
+        (!levels.is_empty()).then(|| (format!("{what}: {}", levels.join(", ")), is_better))
+    };
+    let worse = said(became(Conclusion::Broken), "Violated only after the change", false);
+    let better = said(became(Conclusion::Holds), "Violated only before the change", true);
+    worse.into_iter().chain(better).collect()
 }
 
 /// How a number changed, and whether for the better.
@@ -157,7 +180,7 @@ fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&Row; 2], requests: &mut Request
     if shapes.shapes.is_empty() {
         return;
     }
-    table_head(ui, "Anomalies by shape, each reduced to what matters");
+    table_head(ui, "Anomalies by shape: a click opens one");
     for shape in &shapes.shapes {
         shape_ui(ui, shape, rows, requests);
     }

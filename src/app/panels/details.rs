@@ -28,7 +28,7 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
     let mut versions = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or_default();
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        for (of, name) in [(false, "Over time"), (true, "Versions")].into_iter().filter(|_| is_one) {
+        for (of, name) in [(false, "By session"), (true, "Versions")].into_iter().filter(|_| is_one) {
             if ui.add(egui::Button::selectable(versions == of, name)).clicked() {
                 versions = of;
             }

@@ -40,11 +40,15 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
     let mut facts = vec![
         format!("{}, {}", counted(s.reads, "read"), counted(s.writes, "write")),
         format!(
-            "{} a transaction, at most {}",
+            "{} operations a transaction, at most {}",
             rounded(s.operations_of_transaction.mean),
             s.operations_of_transaction.max
         ),
-        format!("{} a session, at most {}", rounded(s.transactions_of_session.mean), s.transactions_of_session.max),
+        format!(
+            "{} transactions a session, at most {}",
+            rounded(s.transactions_of_session.mean),
+            s.transactions_of_session.max
+        ),
         format!("{:.0} % of operations on a tenth of the keys", s.hot_tenth_share * 100.0),
         format!("{} read only, {} write only", grouped(s.shapes.read_only as u64), grouped(s.shapes.write_only as u64)),
     ];

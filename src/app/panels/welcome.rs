@@ -41,7 +41,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 collect_ui(ui, requests);
                 recent_ui(ui, state, requests);
                 picture_ui(ui, state, requests);
-                teach_ui(ui, requests);
+                teach_ui(ui);
                 samples_ui(ui, requests);
                 ui.add_space(24.0);
             });
@@ -84,12 +84,15 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     }
 }
 
-/// A way to get a history for users without one.
+/// A way to get a history for users without one, and the tour.
 fn collect_ui(ui: &mut Ui, requests: &mut Requests) {
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         super::command_button_ui(ui, Command::ShowCollect, requests);
-        style::note(ui, "or make one: run a workload on a database, and hunt for a violation of what it promises");
+        style::note(ui, "or make one: run a workload on a database");
+        ui.add_space(16.0);
+        super::command_button_ui(ui, Command::Tour, requests);
+        style::note(ui, "five steps through one anomaly");
     });
 }
 
@@ -136,8 +139,8 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     }
 }
 
-/// What edges mean, and the tour.
-fn teach_ui(ui: &mut Ui, requests: &mut Requests) {
+/// What edges mean.
+fn teach_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     heading_ui(ui, "How to read it");
     ui.label(
@@ -159,8 +162,6 @@ fn teach_ui(ui: &mut Ui, requests: &mut Requests) {
             }
         }
     });
-    ui.add_space(4.0);
-    super::command_button_ui(ui, Command::Tour, requests);
 }
 
 /// Why one transaction comes before the other.

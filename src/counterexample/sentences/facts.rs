@@ -39,7 +39,7 @@ impl Explanation {
             let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
             let others = if findings.patterns.values().sum::<u64>() > 1 { ", with its other anomalies" } else { "" };
             self.whole = Some(match is_same {
-                true => "Whole history: allowed and forbidden by the same levels.".to_owned(),
+                true => "Whole history: the same levels allow and forbid it.".to_owned(),
                 false => format!("Whole history{others}: {}.", without_glosses_of(&standing, &self.verdicts)),
             });
         }

@@ -249,8 +249,12 @@ impl Engine {
         if self.level == Level::ParallelSnapshotIsolation {
             self.leave_out_older(&last, beginning);
         }
+        let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
         for (&key, &t) in &last {
-            self.replace_settled(key, t, tag, dead);
+            // Weaker levels may have to go on from here: what a remembered transaction read must be found then, even if
+            // nothing to come can read it.
+            let is_read = self.readers.get(&(key, t)).into_iter().flatten().any(|reader| !gone.contains(reader));
+            self.replace_settled(key, t, tag, is_read || !dead.contains(&(key, t)));
         }
         let mut orphans: Vec<(u32, Seq, Seq)> = Vec::new();
         for &t in beginning {
@@ -258,7 +262,6 @@ impl Engine {
             self.forgotten.total += 1;
             self.forget(t, tag, &mut orphans);
         }
-        let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
         let mut pairs: Vec<(Seq, Seq)> =
             self.decided.keys().copied().filter(|(a, b)| gone.contains(a) || gone.contains(b)).collect();
         pairs.sort_unstable();
@@ -274,8 +277,8 @@ impl Engine {
         }
     }
 
-    /// The settled version of a key becomes that of `t`.
-    fn replace_settled(&mut self, key: u32, t: Seq, tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
+    /// The settled version of a key becomes that of `t`, which can still be found or not.
+    fn replace_settled(&mut self, key: u32, t: Seq, tag: Tag, is_found: bool) {
         let by_age = tag == Tag::ByAge;
         match self.settled.get(&key) {
             Some(Settled { writer: Some(old), .. }) if by_age => self.forgotten.set(*old, Tag::ByAge),
@@ -285,7 +288,7 @@ impl Engine {
         let writes = self.residents[&t].t.record.operations.iter().rev();
         let mut writes = writes.filter(|action| action.kind == OperationKind::Write && action.key == key);
         let value = writes.next().map_or((Atom::Initial, 0), |action| (action.value.clone(), action.line));
-        let writer = Some(t).filter(|_| !dead.contains(&(key, t)));
+        let writer = Some(t).filter(|_| is_found);
         self.settled.insert(key, Settled { writer, by_age, value });
     }
 
