@@ -12,7 +12,7 @@ use isoscope::history::{InitialRule, UnknownRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use window::{CLEAN, FRACTURED, Window, click, document, open, opened, press, says, wait, window, write};
+use window::{CLEAN, Dropped, FRACTURED, Window, click, document, open, opened, press, says, wait, window, write};
 
 #[test]
 fn the_welcome_page_offers_to_open_a_file() {
@@ -249,19 +249,6 @@ fn a_bad_file_is_said_plainly_until_dismissed() {
     window.state_mut().open_all(vec![folder.path().join("missing.txt")]);
     wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
     assert!(window.state().state().banners[0].text.contains("missing.txt"));
-}
-
-#[derive(Debug)]
-struct Dropped(PathBuf);
-
-impl egui::DroppedFile for Dropped {
-    fn path(&self) -> &Path {
-        &self.0
-    }
-
-    fn bytes(&self) -> Result<Vec<u8>, String> {
-        std::fs::read(&self.0).map_err(|error| error.to_string())
-    }
 }
 
 #[test]

@@ -357,3 +357,61 @@ fn note_and_filter_are_found_from_every_page() {
     press(&mut clean, egui::Key::I);
     assert!(says(&clean, "Select an anomaly first"));
 }
+
+#[test]
+fn a_transaction_is_marked_and_found_again() {
+    use isoscope::history::Place;
+    let (mut window, folder) = opened(TWO, egui::Theme::Dark);
+    press(&mut window, egui::Key::Num6);
+    let t = document(&window).browser.transaction;
+    let shift = |window: &mut Window, key| {
+        window.key_press_modifiers(egui::Modifiers::SHIFT, key);
+        window.run_steps(4);
+    };
+    window.get_by_label("Mark").click();
+    window.run_steps(4);
+    window.get_by_label("Text of the mark").type_text("the lost write");
+    window.run_steps(3);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(3);
+    let marks = |window: &Window| document(window).marks.all.clone();
+    let history = document(&window).history.clone().expect("it is read");
+    assert!(
+        matches!(&marks(&window)[..], [mark] if mark.text == "the lost write" && mark.place.transaction(&history) == t)
+    );
+    assert_eq!(document(&window).marks.open, None, "Enter closes the field");
+    // It is found from anywhere, by a key and by its text.
+    press(&mut window, egui::Key::Num1);
+    shift(&mut window, egui::Key::J);
+    assert_eq!((window.state().state().page, document(&window).browser.transaction), (Page::Browser, t));
+    assert!(says(&window, "the lost write"));
+    // A stretch, among all sessions: what is in view.
+    press(&mut window, egui::Key::Num2);
+    window.get_by_label("All sessions").click();
+    window.run_steps(4);
+    wait(&mut window, "the time axis", |window| document(window).timeline.is_some());
+    press(&mut window, egui::Key::Escape);
+    shift(&mut window, egui::Key::M);
+    assert!(
+        matches!(&marks(&window)[..], [_, mark] if matches!(mark.place, Place::Between(..))),
+        "{:?}",
+        marks(&window)
+    );
+    press(&mut window, egui::Key::Escape);
+    // The project keeps both, and undo takes them back.
+    command(&mut window, egui::Key::S);
+    let project = folder.path().join("history.txt.isoscope");
+    wait(&mut window, "the project file", |_| project.exists());
+    assert!(std::fs::read_to_string(&project).expect("it is there").contains("the lost write"));
+    command(&mut window, egui::Key::Z);
+    assert_eq!(marks(&window).len(), 1);
+    // A report of the command line lists what the project has.
+    let page = folder.path().join("report.html");
+    let history = folder.path().join("history.txt");
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_isoscope"))
+        .args([std::ffi::OsStr::new("report"), history.as_os_str(), std::ffi::OsStr::new("-o"), page.as_os_str()])
+        .output();
+    assert!(out.is_ok_and(|_| page.exists()));
+    let page = std::fs::read_to_string(page).expect("it is there");
+    assert!(page.contains("Marks in the history") && page.contains("the lost write"));
+}

@@ -4,9 +4,10 @@ use super::App;
 use super::grouping::GroupBy;
 use super::notes::Notes;
 use super::picture::LayoutKind;
+use crate::checkers::ViolationId;
 use crate::export::Overrides;
-use crate::history::TransactionId;
-use crate::relations::Relation;
+use crate::history::{Annotation, TransactionId};
+use crate::relations::{EdgeIndex, Relation};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +33,15 @@ pub struct Arrangement {
     pub overrides: BTreeMap<String, Overrides>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
+    /// What is marked in the history.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Annotation>,
+    /// Transactions chosen for a what-if. Undone, but not stored.
+    #[serde(skip)]
+    pub chosen: BTreeSet<TransactionId>,
+    /// The inferred edges whose evidence is drawn, of which anomaly. Undone, but stored with the view.
+    #[serde(skip)]
+    pub evidence: (Option<ViolationId>, Option<BTreeSet<EdgeIndex>>),
 }
 
 /// Changes that can be undone, and those that were.
@@ -47,10 +57,14 @@ pub struct Undo {
 impl Undo {
     /// Records the current arrangement. Typing is one change, however many letters.
     pub fn note(&mut self, arrangement: Arrangement) {
-        let Some(before) = self.now.take() else {
+        let Some(mut before) = self.now.take() else {
             self.now = Some(arrangement);
             return;
         };
+        if before.evidence.0 != arrangement.evidence.0 {
+            // Another anomaly has other evidence.
+            before.evidence = arrangement.evidence.clone();
+        }
         if before != arrangement {
             let typing = is_typing(&before, &arrangement);
             if !(typing && self.typing) {
@@ -105,7 +119,7 @@ impl Undo {
     }
 }
 
-/// Whether only the text of the filter, or of one note, differs.
+/// Whether only the text of the filter, of one note or of one mark differs.
 fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
     let same_but_filter = Arrangement { filter: after.filter.clone(), ..before.clone() } == *after;
     // A word that a click adds or removes is not typing.
@@ -114,6 +128,7 @@ fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
         let mut without = arrangement.clone();
         without.notes.values_mut().for_each(|note| note.text.clear());
         without.notes.retain(|_, note| !note.is_empty());
+        without.marks.iter_mut().for_each(|mark| mark.text.clear());
         without
     };
     (same_but_filter && letters) || (before.filter == after.filter && texts(before) == texts(after))
@@ -138,6 +153,9 @@ impl App {
                 .map(|(i, p)| (i.clone(), p.clone()))
                 .collect(),
             notes: document.notes.clone(),
+            marks: document.marks.all.clone(),
+            chosen: document.chosen.clone(),
+            evidence: (document.selected, document.evidence.clone()),
         })
     }
 
@@ -148,6 +166,7 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
         document.notes = arrangement.notes;
+        document.marks.replace(arrangement.marks);
         document.tree.prepare(arrangement.filter, by);
         // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
         let names = arrangement.hidden_transactions;
@@ -156,7 +175,13 @@ impl App {
         if document.history.is_none() {
             document.hidden_names = names;
         }
-        let redraw = transactions != document.hidden || arrangement.overrides != document.overrides;
+        document.chosen = arrangement.chosen;
+        let (of, evidence) = arrangement.evidence;
+        let unfolded = of == document.selected && evidence.is_some() && evidence != document.evidence;
+        if unfolded {
+            document.evidence = evidence;
+        }
+        let redraw = unfolded || transactions != document.hidden || arrangement.overrides != document.overrides;
         document.hidden = transactions;
         document.overrides = arrangement.overrides;
         let kind = layout_of(&arrangement.layout);

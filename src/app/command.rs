@@ -49,6 +49,12 @@ pub enum Command {
     Bookmark,
     /// Write a note on the anomaly.
     EditNote,
+    /// Mark a transaction or a stretch of the history.
+    Mark,
+    /// Go to the next mark.
+    NextMark,
+    /// Go to the previous mark.
+    PreviousMark,
     /// Group the list by something else.
     GroupBy,
     /// List more instances of the selected anomaly's pattern.
@@ -219,7 +225,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 
 /// The rows before those of the pages, in menu order.
 #[rustfmt::skip]
-const BEFORE_PAGES: [CommandRow; 57] = [
+const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::CompareWith, group: Group::File, name: "Compare with…", tooltip: "Choose another history, such as one before or after a fix, and see what differs: verdicts, counts, and which anomalies went and came", keys: &[with_control(Key::D)] },
@@ -236,10 +242,11 @@ const BEFORE_PAGES: [CommandRow; 57] = [
     CommandRow { command: Command::OpenCollected, group: Group::File, name: "Open recording", tooltip: "Open what the page Collect recorded last, at its violation if there is one", keys: &[with_control_and_shift(Key::N)] },
     CommandRow { command: Command::WriteRounds, group: Group::File, name: "Save rounds as CSV", tooltip: "Write the table of the page Collect beside its histories", keys: &[with_control_and_shift(Key::S)] },
     CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
-    CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes or what is drawn", keys: &[with_control(Key::Z)] },
+    CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes, marks, what is chosen or what is drawn", keys: &[with_control(Key::Z)] },
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
     CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
     CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
+    CommandRow { command: Command::Mark, group: Group::Edit, name: "Mark in the history", tooltip: "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes", keys: &[with_shift(Key::M)] },
     CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one", keys: &[with_control_and_shift(Key::M)] },
     CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one", keys: &[plain(Key::G)] },
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
@@ -263,6 +270,8 @@ const BEFORE_PAGES: [CommandRow; 57] = [
     CommandRow { command: Command::Replay, group: Group::Go, name: "Replay", tooltip: "Step through the operations of the anomaly with the state of its keys, or stop that", keys: &[plain(Key::Y)] },
     CommandRow { command: Command::Back, group: Group::Go, name: "Back", tooltip: "Back to where you looked before", keys: &[with_alt(Key::ArrowLeft)] },
     CommandRow { command: Command::Forward, group: Group::Go, name: "Forward", tooltip: "Forward to where you looked after that", keys: &[with_alt(Key::ArrowRight)] },
+    CommandRow { command: Command::NextMark, group: Group::Go, name: "Next mark", tooltip: "Show the next marked place of the history", keys: &[with_shift(Key::J)] },
+    CommandRow { command: Command::PreviousMark, group: Group::Go, name: "Previous mark", tooltip: "Show the previous marked place of the history", keys: &[with_shift(Key::K)] },
     CommandRow { command: Command::Locate, group: Group::Go, name: "Show in the history", tooltip: "Go to the place of the pinned transaction, or of the anomaly, in the whole history", keys: &[with_shift(Key::H)] },
     CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
     CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
@@ -404,6 +413,8 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
 /// A request from a panel to the app.
 #[derive(Clone, Debug)]
 pub enum Request {
+    /// Something about the marks in the history.
+    Marks(super::marks::Ask),
     /// An action of the table.
     Run(Command),
     /// Read and check this file.

@@ -91,6 +91,7 @@ impl App {
             }
             Request::ShowOrder(level) => self.show_order(level),
             Request::GroupBy(by) => self.group_by(by),
+            Request::Marks(ask) => self.marks(ask),
             Request::SetNote(identity, note) => self.set_note(identity, note),
             Request::Choose(transactions) => self.choose(transactions, true),
             Request::ChooseMore(transactions) => self.choose(transactions, false),
@@ -237,6 +238,9 @@ impl App {
                 None => self.state.tell(true, "Only a history that was opened from a file has links"),
             },
             Command::Bookmark => self.bookmark(),
+            Command::Mark => self.mark(),
+            Command::NextMark => self.step_mark(1),
+            Command::PreviousMark => self.step_mark(-1),
             Command::EditNote => self.edit_note(),
             Command::GroupBy if self.state.show_batch => self.with_batch(Batch::group),
             Command::GroupBy => {
@@ -392,7 +396,8 @@ impl App {
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let promise = self.state.lattice.promise();
-        let what = exporting::Report { folder, picture, history, catalogue, health, file, promise };
+        let annotations = document.marks.all.clone();
+        let what = exporting::Report { folder, picture, history, catalogue, health, file, annotations, promise };
         self.ask(&EXPORT, move |control| Some(exporting::write_report(&what, control)));
     }
 
@@ -405,6 +410,7 @@ impl App {
             self.state.help = false;
         } else if self.state.export.is_some() {
             self.state.export = None;
+        } else if self.state.document.as_mut().is_some_and(|document| document.marks.open.take().is_some()) {
         } else if self.was_typing {
             // egui itself releases the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());

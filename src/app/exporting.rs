@@ -10,7 +10,7 @@ use crate::export::bundle::{self, Brief};
 use crate::export::{ComposeOptions, Evidence, ExportKind, View, compose, export};
 use crate::files;
 use crate::health::Health;
-use crate::history::History;
+use crate::history::{Annotation, History};
 use crate::relations::Relation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -73,6 +73,8 @@ pub struct Report {
     pub health: Arc<Health>,
     /// The history's file, for the command line in the report.
     pub file: String,
+    /// What the user marked in it.
+    pub annotations: Vec<Annotation>,
     /// What was promised.
     pub promise: Option<&'static Promise>,
 }
@@ -98,6 +100,7 @@ pub(super) fn write_report(what: &Report, control: &Control) -> Result<PathBuf, 
         options: &options,
         promise: what.promise,
         isolation: None,
+        annotations: &what.annotations,
         command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.shown),
     };
     let report = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;

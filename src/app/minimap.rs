@@ -5,7 +5,7 @@ use super::tasks::{Failure, Task};
 use crate::checkers::ViolationId;
 use crate::control::sorting::going;
 use crate::control::{Control, Interrupt};
-use crate::diagram::timeline::{Axis, Timeline};
+use crate::diagram::timeline::Timeline;
 use crate::history::History;
 use crate::jobs;
 use std::sync::Arc;
@@ -46,11 +46,6 @@ pub(super) static MAP: Task<Arc<Minimap>> = Task::new("minimap", Failure::Silent
     jobs::replace(&mut document.minimap, Some(map));
 });
 
-/// The axis of a timeline that is shown.
-pub fn axis(timeline: &Timeline, true_time: bool) -> &Axis {
-    timeline.clock.as_ref().filter(|_| true_time).map_or(&timeline.steps, |clock| &clock.real)
-}
-
 impl Minimap {
     /// O(transactions + transactions of anomalies).
     pub fn new(
@@ -60,7 +55,7 @@ impl Minimap {
         wanted: Wanted,
         control: &Control,
     ) -> Result<Minimap, Interrupt> {
-        let axis = axis(timeline, wanted.0);
+        let axis = timeline.axis(wanted.0);
         let length = axis.length.max(1e-9);
         let n = if timeline.clock.is_some() { BINS } else { (length.ceil() as usize).clamp(1, BINS) };
         let bin = |t| axis.span(t).map(|span| ((span.from / length * n as f64) as usize).min(n - 1));

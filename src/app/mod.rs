@@ -30,6 +30,8 @@ mod instances;
 mod lattice;
 pub mod listing;
 pub mod load;
+mod marking;
+pub mod marks;
 pub mod minimap;
 pub mod nav_history;
 mod navigation;
@@ -249,7 +251,9 @@ impl App {
         if let Some(document) = &mut self.state.document {
             document.scroll_to_selected = false;
             document.scroll_to_step = false;
+            document.scroll_to_what_if = false;
             document.focus_note = false;
+            document.marks.fresh = false;
             document.browser.scroll = false;
             if let Some(order) = &mut document.order {
                 // What does not exist yet cannot be scrolled to.
@@ -456,6 +460,7 @@ impl App {
         if self.state.help {
             panels::help::help_ui(ui, requests);
         }
+        panels::marks::editor_ui(ui, &self.state, requests);
         if let Some(at) = self.state.tour {
             panels::tour::tour_ui(ui, at, requests);
         }

@@ -245,7 +245,7 @@ impl App {
     pub(super) fn search(&mut self, text: String) {
         let Some(palette) = &mut self.state.palette else { return };
         palette.text = text;
-        palette.search(&self.state.recent, self.state.document.is_some());
+        palette.search(&self.state.recent, self.state.document.as_ref().map(|document| &document.marks.all[..]));
         self.tasks.cancel(&FIND);
         let history = self.state.document.as_ref().and_then(|document: &Document| document.history.clone());
         if let Some(history) = history.filter(|_| !palette.text.trim().is_empty()) {

@@ -2,12 +2,13 @@
 
 use super::command::{Command, Request};
 use super::fuzzy;
+use super::marks::Ask;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::control::sorting::going;
-use crate::history::{History, KeyId, TransactionId};
+use crate::history::{Annotation, History, KeyId, TransactionId};
 use std::path::PathBuf;
 
 /// Maximum number of things of one kind that are offered.
@@ -24,6 +25,8 @@ pub enum Thing {
     Anomaly(ViolationId),
     /// Shows a transaction in the history.
     Transaction(TransactionId),
+    /// Goes to a mark.
+    Mark(usize),
     /// Shows the versions of a key.
     Key(KeyId),
 }
@@ -49,6 +52,7 @@ impl Found {
             Thing::File(path) => Request::OpenFile(path.clone()),
             Thing::Anomaly(id) => Request::Select(*id),
             Thing::Transaction(transaction) => Request::Browse(*transaction),
+            Thing::Mark(at) => Request::Marks(Ask::GoTo(*at)),
             Thing::Key(key) => Request::ShowKey(*key),
         }
     }
@@ -69,7 +73,8 @@ pub struct Palette {
 
 impl Palette {
     /// Searches commands and files for the text.
-    pub fn search(&mut self, recent: &[PathBuf], has_document: bool) {
+    pub fn search(&mut self, recent: &[PathBuf], document: Option<&[Annotation]>) {
+        let has_document = document.is_some();
         let commands = Command::table()
             .iter()
             .filter(|row| row.command != Command::Palette && (has_document || !row.command.needs_history()));
@@ -85,7 +90,12 @@ impl Palette {
             let score = fuzzy::score(&self.text, &name)?;
             Some(Found { thing: Thing::File(path.clone()), name, note: path.display().to_string(), score })
         });
-        self.found = commands.chain(files).collect();
+        let marks = document.unwrap_or_default().iter().enumerate().filter_map(|(at, mark)| {
+            let name = if mark.text.is_empty() { "(no text)" } else { &mark.text };
+            let score = fuzzy::score(&self.text, &format!("mark {name}"))?;
+            Some(Found { thing: Thing::Mark(at), name: name.to_owned(), note: "mark".to_owned(), score: score + 20 })
+        });
+        self.found = commands.chain(files).chain(marks).collect();
         self.sort();
         self.chosen = 0;
     }
@@ -193,9 +203,9 @@ mod tests {
     #[test]
     fn commands_that_need_a_history_are_not_offered_without_one() {
         let mut palette = Palette { text: "graph".to_owned(), ..Palette::default() };
-        palette.search(&[], false);
+        palette.search(&[], None);
         assert!(palette.found.iter().all(|found| found.thing != Thing::Command(Command::Show(Page::Graph))));
-        palette.search(&[], true);
+        palette.search(&[], Some(&[]));
         assert_eq!(palette.found.first().map(|found| &found.thing), Some(&Thing::Command(Command::Show(Page::Graph))));
         palette.move_by(-1);
         assert_eq!(palette.chosen, palette.found.len() - 1);

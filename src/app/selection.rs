@@ -284,7 +284,7 @@ impl App {
         if !expanded.remove(&edge) {
             expanded.insert(edge);
         }
-        self.redraw(Some(expanded));
+        self.unfold(expanded);
     }
 
     /// Shows or folds the evidence of the pinned edge, or of all edges.
@@ -300,6 +300,14 @@ impl App {
         }
         let all = picture::expandable(edges);
         let expanded = if picture.expanded == all { BTreeSet::new() } else { all };
+        self.unfold(expanded);
+    }
+
+    fn unfold(&mut self, expanded: BTreeSet<EdgeIndex>) {
+        if let Some(document) = &mut self.state.document {
+            // Known at once, so that it can be undone.
+            document.evidence = Some(expanded.clone());
+        }
         self.redraw(Some(expanded));
     }
 }

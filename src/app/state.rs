@@ -13,6 +13,7 @@ use super::group_graph::GroupGraph;
 use super::lattice::LatticeView;
 use super::listing::Listing;
 use super::load::Named;
+use super::marks::Marks;
 use super::minimap::Minimap;
 use super::nav_history::Places;
 use super::notes::Notes;
@@ -171,6 +172,8 @@ pub struct Document {
     pub scroll_to_selected: bool,
     /// Bring the pinned step into view in the next frame.
     pub scroll_to_step: bool,
+    /// Scroll to the newest answer about a part in the next frame.
+    pub scroll_to_what_if: bool,
     /// The picture shown, possibly still that of the previously selected violation.
     pub picture: Option<Arc<Picture>>,
     /// What the pictures of the anomalies show, as far as known.
@@ -217,6 +220,8 @@ pub struct Document {
     pub group_asked: Option<u32>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
+    /// Marks in the history.
+    pub marks: Marks,
     /// Focus the field of the note in the next frame.
     pub focus_note: bool,
     /// Transactions of the whole history selected for a what-if.
@@ -267,6 +272,7 @@ impl Document {
             chosen_by_user: false,
             scroll_to_selected: false,
             scroll_to_step: false,
+            scroll_to_what_if: false,
             picture: None,
             drawn: AllDrawn::new(),
             drawing: false,
@@ -290,6 +296,7 @@ impl Document {
             group: None,
             group_asked: None,
             notes: Notes::default(),
+            marks: Marks::default(),
             focus_note: false,
             chosen: BTreeSet::new(),
             what_if: Vec::new(),

@@ -27,13 +27,14 @@ impl App {
         }
     }
 
-    /// Opens or folds a line of the list; of a class that is opened, the first anomaly is selected.
+    /// Selects the first anomaly of a class, or folds the class of the selected one; opens or folds any other line.
     pub(super) fn toggle_branch(&mut self, branch: Branch) {
-        let tree = self.state.document.as_ref().map(|document| &document.tree);
-        let first = tree.and_then(|tree| tree.first_of_closed(branch));
-        self.with_tree(|tree| tree.toggle(branch));
-        if let Some(first) = first {
-            self.select(first, true);
+        let document = self.state.document.as_ref();
+        let first = document.and_then(|document| document.tree.first_of(branch, document.selected));
+        match first {
+            // Selecting opens the line.
+            Some(first) => self.select(first, true),
+            None => self.with_tree(|tree| tree.toggle(branch)),
         }
     }
 

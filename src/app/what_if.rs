@@ -135,6 +135,7 @@ impl App {
         }
         let levels: Vec<Level> = document.levels.iter().map(|(level, _)| *level).collect();
         let asked = levels.iter().map(|level| (*level, None)).collect();
+        document.scroll_to_what_if = true;
         document.what_if.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
         // An unfinished question would stay open forever.
         let mut first = true;

@@ -282,6 +282,7 @@ fn report_violation(
         options: &ComposeOptions::for_history(history),
         promise,
         isolation: isolation.parse().ok(),
+        annotations: &[],
         // Not this command line: the database's address may contain a password.
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
     };

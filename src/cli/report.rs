@@ -12,10 +12,14 @@ use crate::checkers::{Findings, Options, Verdict};
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::files;
+use crate::history::Annotation;
 use crate::hunt::simplest_violation;
 use crate::papers::Choice;
 use anyhow::Context;
 use std::path::Path;
+
+/// What a project file adds to the name of its history.
+const PROJECT: &str = ".isoscope";
 
 pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let is_page = match arguments.output.extension().and_then(|ending| ending.to_str()) {
@@ -63,6 +67,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         options: &options,
         promise,
         isolation: arguments.isolation,
+        annotations: &annotations_of(&arguments.file)?,
         command: command_line(),
     };
     let name = || arguments.output.display().to_string();
@@ -87,6 +92,17 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         complain(&format!("{}: {} in {n} of {} transactions", name(), violation.id, example.n_transactions_of_whole));
     }
     Ok(done)
+}
+
+/// What was marked in the window, if there is a project file next to the history. Errors: what is wrong with it.
+fn annotations_of(history: &Path) -> anyhow::Result<Vec<Annotation>> {
+    let mut path = history.as_os_str().to_owned();
+    path.push(PROJECT);
+    let path = Path::new(&path);
+    let Some(text) = path.is_file().then(|| std::fs::read_to_string(path)).transpose()? else { return Ok(Vec::new()) };
+    let project: serde_json::Value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    let marks = project.pointer("/arrangement/marks").cloned().unwrap_or_else(|| serde_json::json!([]));
+    serde_json::from_value(marks).with_context(|| format!("{}: marks", path.display()))
 }
 
 /// Says why there is no report.

@@ -116,6 +116,10 @@ pub enum Role {
     Fault,
     /// Its name, and what is wrong with a version.
     FaultText,
+    /// The background of what the user marked.
+    Note,
+    /// Its text and its flag.
+    NoteText,
     /// The arrow from a version to the next, and where much time passes in little space.
     Next,
 }
@@ -169,6 +173,8 @@ impl Role {
             Role::Crowd => "crowd".into(),
             Role::Fault => "fault".into(),
             Role::FaultText => "fault-text".into(),
+            Role::Note => "note".into(),
+            Role::NoteText => "note-text".into(),
             Role::Next => "next".into(),
         }
     }
@@ -236,6 +242,8 @@ pub struct Theme {
     edges: [Color; 7],
     /// What is wrong: its background and its ink.
     bad: (Color, Color),
+    /// What the user marked: its background and its ink.
+    note: (Color, Color),
 }
 
 /// For a bright window.
@@ -259,6 +267,7 @@ pub const LIGHT: Theme = Theme {
         Color::hex(0x00_73_55),
     ],
     bad: (Color::hex(0xFC_E9_E7), Color::hex(0x9B_1C_14)),
+    note: (Color::hex(0xFB_EF_CB), Color::hex(0x6B_4E_00)),
 };
 
 /// For a dark window.
@@ -282,6 +291,7 @@ pub const DARK: Theme = Theme {
         Color::hex(0x45_D0_A0),
     ],
     bad: (Color::hex(0x47_23_21), Color::hex(0xFF_A7_9F)),
+    note: (Color::hex(0x3D_35_1E), Color::hex(0xF2_CE_73)),
 };
 
 /// For files and paper: black on white.
@@ -374,6 +384,8 @@ impl Theme {
             Role::Crowd => fill(self.rule),
             Role::Fault => fill(self.bad.0),
             Role::FaultText => fill(self.bad.1),
+            Role::Note => fill(self.note.0),
+            Role::NoteText => fill(self.note.1),
             Role::Next => Style { fill: Some(self.faint_ink), stroke: line(self.faint_ink, 1.4, &[]) },
         }
     }
@@ -403,9 +415,10 @@ mod tests {
                 }
                 assert!(theme.evidence_border.contrast(ground) >= 3.0, "{} border on {ground}", theme.name);
             }
-            let (ground, ink) = theme.bad;
-            assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
-            assert!(ink.contrast(theme.page) >= 4.5);
+            for (ground, ink) in [theme.bad, theme.note] {
+                assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
+                assert!([theme.page, theme.lane].iter().all(|ground| ink.contrast(*ground) >= 4.5));
+            }
         }
     }
 

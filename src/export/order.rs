@@ -228,7 +228,13 @@ impl<'p> Part<'p> {
         let (edges, all) = (self.edges(), self.small.transactions().collect());
         let itself = Renaming { transactions: all, ..Renaming::default() };
         let anomaly = Anomaly { renaming: &itself, edges: &edges, arrows: diagram.arrows.iter().collect() };
-        let shown = Shown { history: &self.small, timeline: &timeline, true_time: false, anomaly: Some(anomaly) };
+        let shown = Shown {
+            history: &self.small,
+            timeline: &timeline,
+            true_time: false,
+            anomaly: Some(anomaly),
+            annotations: &[],
+        };
         let size = self.size();
         let mut lanes = Lanes::new(shown, size, View::default());
         lanes.plot.max.y = size.y - BELOW;

@@ -16,6 +16,7 @@
 //! [`Builder`] is the only constructor, so everything after it may rely on these invariants. This module does no I/O
 //! and knows nothing about relations, checkers or file formats.
 
+mod annotations;
 mod builder;
 mod cluster;
 mod elements;
@@ -35,6 +36,7 @@ mod rules;
 mod stats;
 mod visible;
 
+pub use annotations::{Annotation, Named, Place};
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};

@@ -85,3 +85,17 @@ pub(crate) fn click(window: &mut Window, at: egui::Pos2) {
     window.drop_at(at);
     window.run_steps(4);
 }
+
+/// A dropped file.
+#[derive(Debug)]
+pub(crate) struct Dropped(pub(crate) PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}

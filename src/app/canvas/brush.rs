@@ -86,6 +86,12 @@ impl Brush<'_> {
             };
             if self.is_in_sight(mark) {
                 self.draw(std::slice::from_ref(mark), self.look.strength(is_lit), out);
+                if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) = (mark.target, &mark.shape)
+                    && matches!(mark.role, Role::Card(_))
+                    && self.look.marked.contains(&t)
+                {
+                    self.draw_flag(*rect, out);
+                }
             }
         }
     }
@@ -158,6 +164,16 @@ impl Brush<'_> {
             let stroke = Stroke::new(width, colour.gamma_multiply(strength));
             out.push(Shape::Rect(RectShape::stroke(area, corners, stroke, StrokeKind::Middle)));
         }
+    }
+
+    /// A flag at the upper right corner of a marked card.
+    pub(super) fn draw_flag(&self, rect: Rect, out: &mut Vec<Shape>) {
+        let (foot, size) = (self.area(rect).right_top() - vec2(14.0, 0.0) * self.zoom, 9.0 * self.zoom.clamp(0.6, 1.6));
+        let top = foot - vec2(0.0, size * 1.4);
+        let colour = self.look.palette.theme().style(Role::NoteText).fill.map_or(self.look.palette.strong, colour32);
+        out.push(Shape::line_segment([foot, top], Stroke::new(1.4, colour)));
+        let cloth = vec![top, top + vec2(size, size / 2.0), top + vec2(0.0, size)];
+        out.push(Shape::convex_polygon(cloth, colour, Stroke::NONE));
     }
 
     /// A second frame around a selected card.

@@ -47,6 +47,9 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
             if self.look.is_card_chosen(card) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);
             }
+            if self.look.is_card_marked(card) {
+                brush.draw_flag(self.sketch.rect, &mut shapes);
+            }
         }
         shapes
     }

@@ -166,6 +166,8 @@ pub struct Look {
     pub hidden: BTreeSet<Relation>,
     /// Transactions selected for a what-if.
     pub chosen: BTreeSet<TransactionId>,
+    /// Transactions that the user marked.
+    pub marked: BTreeSet<TransactionId>,
     /// Opacity of what is not highlighted: higher while the pointer only passes by.
     pub pale: f32,
     /// Opacity of everything: lower for a picture that is being replaced.
@@ -180,6 +182,7 @@ impl Default for Look {
             absent: Absent::default(),
             hidden: BTreeSet::new(),
             chosen: BTreeSet::new(),
+            marked: BTreeSet::new(),
             pale: 0.4,
             opacity: 1.0,
         }
@@ -218,6 +221,11 @@ impl Look {
     /// Whether any transaction of a card was selected for a what-if.
     pub fn is_card_chosen(&self, card: &Card) -> bool {
         card.transactions().any(|t| self.chosen.contains(&t))
+    }
+
+    /// Whether the user marked any transaction of a card.
+    pub fn is_card_marked(&self, card: &Card) -> bool {
+        card.transactions().any(|t| self.marked.contains(&t))
     }
 
     /// Opacity of something that is present or not, and lit or not.

@@ -39,14 +39,13 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
         let lit = Lit::new(picture, document.attention());
         heading_ui(ui, picture);
+        ui.horizontal_wrapped(|ui| {
+            for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
+                super::command_button_ui(ui, command, requests);
+            }
+        });
         super::notes::notes_ui(ui, document, requests);
         ui.add_space(GAP);
-        let asked = !document.what_if.is_empty();
-        if asked {
-            // Answers are where they will be seen.
-            super::what_if::what_if_ui(ui, document, requests);
-            rule(ui);
-        }
         let mut heading = String::new();
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
             ui.horizontal_top(|ui| {
@@ -67,17 +66,9 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         rule(ui);
         super::answer::why_ui(ui, picture, state, document, requests);
         rule(ui);
-        if !asked {
-            super::what_if::what_if_ui(ui, document, requests);
-            rule(ui);
-        }
-        raw_lines_ui(ui, document, &lit, requests);
+        super::what_if::what_if_ui(ui, document, requests);
         rule(ui);
-        ui.horizontal_wrapped(|ui| {
-            super::command_button_ui(ui, Command::CopyMarkdown, requests);
-            super::command_button_ui(ui, Command::Export, requests);
-            super::command_button_ui(ui, Command::Report, requests);
-        });
+        raw_lines_ui(ui, document, &lit, requests);
     });
 }
 

@@ -1,9 +1,8 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
 use super::minimap::minimap_ui;
-use crate::app::command::{Request, Requests};
+use crate::app::command::{Command, Request, Requests};
 use crate::app::listing::{MOST, SortBy, Wanted};
-use crate::app::minimap::axis;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
@@ -30,6 +29,7 @@ pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
     }
     super::failed_ui(ui, document, Page::Browser);
     map_ui(ui, state, document, requests);
+    super::marks::marks_ui(ui, document, requests);
     let height = ui.available_height() - 48.0;
     let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
     ui.horizontal_top(|ui| {
@@ -53,7 +53,7 @@ pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
 /// The map of the history; its brush is over the transactions listed in sight, and dragging it scrolls them.
 fn map_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let seen = ui.data(|data| data.get_temp::<(TransactionId, TransactionId)>(Id::new(SEEN)));
-    let axis = document.timeline.as_ref().map(|timeline| axis(timeline, state.true_time));
+    let axis = document.timeline.as_ref().map(|timeline| timeline.axis(state.true_time));
     let sight = axis.zip(seen).and_then(|(axis, (a, b))| Some((axis.span(a)?, axis.span(b)?)));
     let sight = sight.map(|(a, b)| (a.from.min(b.from), a.to.max(b.to)));
     let wanted = minimap_ui(ui, document, sight, requests);
@@ -322,6 +322,9 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
         let word = format!("txn:{}", history.transaction_name(transaction));
         if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {
             requests.push(Request::Filter(toggle_word("", &word)));
+        }
+        if ui.small_button("Mark").on_hover_text(super::tooltip(Command::Mark)).clicked() {
+            requests.push(Request::Run(Command::Mark));
         }
     });
     let chosen = document.browser.operation.as_ref().map(|(operation, _)| *operation);

@@ -3,6 +3,7 @@
 use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::marks::Ask;
 use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
@@ -10,7 +11,7 @@ use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Arrow;
 use crate::export::{self, Part};
-use crate::history::TransactionId;
+use crate::history::{Named, Place, TransactionId};
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
     vec2,
@@ -47,6 +48,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         absent: layer.map(|place| Absent::at_layer(&picture, place)).unwrap_or_default(),
         hidden: state.hidden.clone(),
         chosen: document.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
+        marked: super::scene::marked(document),
         pale: if layer.is_some() && document.attention().is_none() {
             0.6
         } else if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
@@ -124,6 +126,9 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
             ui.close();
         }
     }
+    let named = document.history.as_ref().map(|history| Named::new(history, whole));
+    let mark =
+        named.map(|named| ("Mark in the history".to_owned(), Request::Marks(Ask::Add(Place::Transaction(named)))));
     let actions: [(String, Request); 7] = [
         (
             if kept { "Keep no longer" } else { "Keep this transaction" }.to_owned(),
@@ -136,7 +141,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         ("Show among all sessions".to_owned(), Request::ShowInLanes(whole)),
         ("Show in the history".to_owned(), Request::Browse(whole)),
     ];
-    for (name, request) in actions {
+    for (name, request) in actions.into_iter().chain(mark) {
         if ui.button(name).clicked() {
             requests.push(request);
             ui.close();

@@ -2,12 +2,14 @@
 
 use super::scene::{Place, anomaly, scene_ui};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::marks::Ask;
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
-use crate::app::style;
+use crate::app::style::{self, Palette};
 use crate::app::vocabulary::Page;
 use crate::checkers::ViolationId;
 use crate::diagram::lanes::{Lanes, Shown, View};
+use crate::history::{self, Named, TransactionId};
 use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
@@ -22,13 +24,17 @@ pub struct LanesView {
     fitted: Option<(Option<ViolationId>, bool)>,
     /// The stretch in sight in the last frame.
     sight: Option<(f64, f64)>,
+    /// The place to be shown in the next frame.
+    wanted: Option<history::Place>,
+    /// Where the pointer was pressed to mark a stretch, on the axis.
+    pressed: Option<f64>,
     /// How much larger than it fits the anomaly is drawn.
     scale: f32,
 }
 
 impl Default for LanesView {
     fn default() -> LanesView {
-        LanesView { view: View::default(), fitted: None, sight: None, scale: 1.0 }
+        LanesView { view: View::default(), fitted: None, sight: None, wanted: None, pressed: None, scale: 1.0 }
     }
 }
 
@@ -36,6 +42,16 @@ impl LanesView {
     /// Shows the anomaly, or everything, in the next frame.
     pub fn fit(&mut self) {
         *self = LanesView::default();
+    }
+
+    /// Shows a place of the history among all sessions in the next frame.
+    pub fn go_to(&mut self, place: history::Place) {
+        self.wanted = Some(place);
+    }
+
+    /// The stretch in sight, as a place of the history.
+    pub fn stretch(&self, document: &Document, true_time: bool) -> Option<history::Place> {
+        place_between(document, true_time, self.sight?)
     }
 
     /// Zooms around the centre.
@@ -67,7 +83,9 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
             }
         }
         let hint = match all {
-            true => "Ctrl and the wheel zoom, dragging pans, a double click opens a transaction",
+            true => {
+                "Ctrl and the wheel zoom, dragging pans, with Shift it marks a span, a double click opens a transaction"
+            }
             false => "Ctrl and the wheel zoom, a double click opens a transaction in the history",
         };
         style::short_note(ui, hint);
@@ -112,12 +130,13 @@ fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView,
         return;
     };
     let map = super::minimap::minimap_ui(ui, document, kept.sight, requests);
+    super::marks::marks_ui(ui, document, requests);
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
     let true_time = state.true_time;
-    let anomaly = anomaly(document, &state.hidden);
-    let mut lanes = Lanes::new(Shown { history, timeline, true_time, anomaly }, area.size(), kept.view);
+    let (anomaly, annotations) = (anomaly(document, &state.hidden), &document.marks.all[..]);
+    let mut lanes = Lanes::new(Shown { history, timeline, true_time, anomaly, annotations }, area.size(), kept.view);
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
     }
@@ -126,10 +145,24 @@ fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView,
         lanes.fit();
     }
     if let Some((from, to)) = map {
-        lanes.view.zoom = f64::from(lanes.plot.width()) / (to - from).max(1e-12);
-        lanes.view.left = from;
+        lanes.reveal((from, to), None);
     }
-    navigate(ui, &mut lanes, &response);
+    if let Some(place) = kept.wanted.take()
+        && let Some(span) = timeline.extent(&place, history, true_time)
+    {
+        let session = place.transaction(history).map(|t| history.session_of(t));
+        // A transaction keeps the zoom, unless it is too small to be seen.
+        let least = if session.is_some() { (span.to - span.from) * 8.0 } else { (span.to - span.from) * 1.3 };
+        let sight =
+            kept.sight.filter(|_| session.is_some()).map_or(least, |(a, b)| (b - a).min(least * 8.0).max(least));
+        let middle = (span.from + span.to) / 2.0;
+        lanes.reveal((middle - sight / 2.0, middle + sight / 2.0), session);
+    }
+    let pressed = kept.pressed.is_some() || ui.input(|input| input.modifiers.shift);
+    match pressed {
+        true => mark_stretch(ui, &lanes, &response, (document, true_time), &mut kept.pressed, requests),
+        false => navigate(ui, &mut lanes, &response),
+    }
     lanes.keep_in_bounds();
     kept.view = lanes.view;
     kept.sight = Some((lanes.view.left, lanes.end()));
@@ -159,4 +192,46 @@ fn zoom(view: &mut View, x: f32, factor: f32) {
     let fixed = view.left + f64::from(x) / view.zoom.max(1e-12);
     view.zoom *= f64::from(factor);
     view.left = fixed - f64::from(x) / view.zoom.max(1e-12);
+}
+
+/// Dragging with Shift marks a stretch of the history.
+fn mark_stretch(
+    ui: &Ui,
+    lanes: &Lanes<'_>,
+    response: &Response,
+    (document, true_time): (&Document, bool),
+    pressed: &mut Option<f64>,
+    requests: &mut Requests,
+) {
+    let plot = lanes.plot.translate(response.rect.min.to_vec2());
+    let at = |x: f32| lanes.view.left + f64::from(x.clamp(plot.left(), plot.right()) - plot.left()) / lanes.view.zoom;
+    if response.drag_started() {
+        *pressed = ui.input(|input| input.pointer.press_origin()).map(|origin| at(origin.x));
+    }
+    let Some((from, pointer)) = pressed.zip(response.interact_pointer_pos()) else {
+        *pressed = None;
+        return;
+    };
+    let x = plot.left() + ((from - lanes.view.left) * lanes.view.zoom) as f32;
+    let band = egui::Rect::from_x_y_ranges(x.min(pointer.x)..=x.max(pointer.x), plot.y_range());
+    let accent = Palette::of(ui).accent;
+    ui.painter().with_clip_rect(plot).rect_filled(band, 0.0, accent.gamma_multiply(0.2));
+    if response.drag_stopped() {
+        *pressed = None;
+        let (a, b) = (from.min(at(pointer.x)), from.max(at(pointer.x)));
+        requests.extend(place_between(document, true_time, (a, b)).map(|place| Request::Marks(Ask::Add(place))));
+    }
+}
+
+/// A stretch of the axis as a place of the history: by its clock, or by the transactions that begin and end within.
+fn place_between(document: &Document, true_time: bool, (from, to): (f64, f64)) -> Option<history::Place> {
+    let (history, timeline) = (document.history.as_ref()?, document.timeline.as_ref()?);
+    if let Some(clock) = &timeline.clock {
+        return Some(history::Place::Time(clock.time(from, true_time), clock.time(to, true_time)));
+    }
+    let within = |t: &TransactionId| timeline.steps.span(*t).is_some_and(|span| from <= span.to && span.from <= to);
+    let by = |t: &TransactionId| timeline.steps.span(*t).map_or(0, |span| span.from as i64);
+    let all = || history.transactions().filter(within);
+    let (first, last) = (all().min_by_key(by)?, all().max_by_key(by)?);
+    Some(history::Place::Between(Named::new(history, first), Named::new(history, last)))
 }

@@ -212,7 +212,7 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
     let codes: Vec<&str> = weakest.iter().map(|level| level.code()).collect();
     let known = document.levels.iter().all(|(_, result)| result.is_some());
     let text = match (codes.is_empty(), document.phase) {
-        (false, _) => format!("weakest broken: {}", codes.join(", ")),
+        (false, _) => format!("weakest violated of these: {}", codes.join(", ")),
         (true, Phase::Done) if known => {
             let open =
                 document.levels.iter().any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));

@@ -1,9 +1,11 @@
 //! The band with the whole history: where its anomalies are, and which part of it is in sight.
 
 use crate::app::command::{Request, Requests};
-use crate::app::minimap::{Minimap, axis};
+use crate::app::marks::Ask;
+use crate::app::minimap::Minimap;
 use crate::app::state::Document;
-use crate::app::style::{Palette, counted};
+use crate::app::style::{Palette, colour32, counted};
+use crate::diagram::theme::Role;
 use egui::epaint::Mesh;
 use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
@@ -45,7 +47,7 @@ pub(super) fn minimap_ui(
     let x = |at: f64| area.left() + area.width() * (at / map.length).clamp(0.0, 1.0) as f32;
     // The selected anomaly.
     if let (Some(picture), Some(timeline)) = (document.current_picture(), &document.timeline) {
-        let axis = axis(timeline, map.wanted.0);
+        let axis = timeline.axis(map.wanted.0);
         let own = picture.argument.counterexample.renaming.transactions.iter();
         for at in own.filter_map(|t| axis.span(*t)).map(|span| x(span.from)) {
             painter.line_segment([pos2(at, area.top()), pos2(at, area.bottom())], Stroke::new(1.6, palette.caution));
@@ -56,8 +58,15 @@ pub(super) fn minimap_ui(
         painter.rect_filled(brush, 2.0, palette.accent.gamma_multiply(0.16));
         painter.rect_stroke(brush, 2.0, Stroke::new(1.4, palette.accent), StrokeKind::Inside);
     }
+    let spot = marks_ui(ui, document, (map, area, x), &response);
+    if let Some(spot) = spot.filter(|_| !response.dragged()) {
+        if response.clicked() {
+            requests.push(Request::Marks(Ask::GoTo(spot)));
+            return None;
+        }
+    }
     let at = |x: f32| f64::from((x - area.left()) / area.width().max(1.0)) * map.length;
-    let mark = response.hover_pos().and_then(|pointer| {
+    let mark = response.hover_pos().filter(|_| spot.is_none()).and_then(|pointer| {
         let distance = |bin: usize| (x((bin as f64 + 0.5) / map.density.len() as f64 * map.length) - pointer.x).abs();
         let near = map.marks.iter().map(|mark| (distance(mark.bin), mark));
         near.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(far, _)| *far <= REACH).map(|(_, mark)| mark)
@@ -72,6 +81,36 @@ pub(super) fn minimap_ui(
         }
     }
     dragged(ui, &response, sight?, (x, at))
+}
+
+/// Draws what the user marked along the lower edge. Returns the mark under the pointer.
+fn marks_ui(
+    ui: &Ui,
+    document: &Document,
+    (map, area, x): (&Minimap, Rect, impl Fn(f64) -> f32),
+    response: &Response,
+) -> Option<usize> {
+    let (history, timeline) = (document.history.as_ref()?, document.timeline.as_ref()?);
+    let palette = Palette::of(ui);
+    let colour = palette.theme().style(Role::NoteText).fill.map_or(palette.strong, colour32);
+    let painter = ui.painter_at(area.expand(3.0));
+    let mut under = None;
+    for (at, mark) in document.marks.all.iter().enumerate() {
+        let Some(span) = timeline.extent(&mark.place, history, map.wanted.0) else { continue };
+        let (from, to) = (x(span.from), x(span.to));
+        let band = Rect::from_x_y_ranges(from..=to.max(from + 2.0), area.bottom() - 3.0..=area.bottom());
+        painter.rect_filled(band, 0.0, colour);
+        let tip = [pos2(from, area.bottom() - 9.0), pos2(from + 4.0, area.bottom()), pos2(from - 4.0, area.bottom())];
+        painter.add(Shape::convex_polygon(tip.to_vec(), colour, Stroke::NONE));
+        let reach = band.expand2(vec2(REACH, 6.0));
+        if response.hover_pos().is_some_and(|pointer| reach.contains(pointer)) {
+            under = Some((at, mark));
+        }
+    }
+    let (at, mark) = under?;
+    let text = format!("Mark: {}\nClick to go there", mark.text);
+    response.clone().on_hover_cursor(CursorIcon::PointingHand).on_hover_text_at_pointer(text);
+    Some(at)
 }
 
 /// Where the brush was dragged to, or is put by a click.

@@ -22,6 +22,7 @@ pub mod lattice;
 pub mod layers;
 mod legend;
 pub mod levels;
+pub mod marks;
 pub mod matrix;
 mod minimap;
 pub mod notes;

@@ -25,6 +25,15 @@ pub(super) fn anomaly<'a>(document: &'a Document, hidden: &BTreeSet<Relation>) -
     Some(export::anomaly(example, &picture.sketch.diagram, |arrow| !hidden.contains(&arrow.relation)))
 }
 
+/// The marked transactions of the selected anomaly, as its counterexample numbers them.
+pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
+    let (Some(history), Some(picture)) = (&document.history, document.current_picture()) else {
+        return BTreeSet::new();
+    };
+    let whole = document.marks.all.iter().filter_map(|mark| mark.place.transaction(history));
+    whole.filter_map(|t| picture.argument.counterexample.renaming.new_transaction(t)).collect()
+}
+
 /// Where a scene is drawn.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -56,7 +65,7 @@ pub(super) fn scene_ui(
     let edges = document.current_picture().filter(|_| !state.hidden.is_empty()).map_or(&[][..], |p| p.edges());
     let is_hidden = |edge: &usize| state.hidden.contains(&edges[*edge].relation);
     let absent = Absent { edges: (0..edges.len()).filter(is_hidden).collect(), ..Absent::default() };
-    let look = Look { palette: Palette::of(ui), lit, absent, ..Look::default() };
+    let look = Look { palette: Palette::of(ui), lit, absent, marked: marked(document), ..Look::default() };
     paint(&ui.painter_at(response.rect), scene, (origin, zoom), &look);
     for (place, (of, name)) in scene.names.iter().enumerate() {
         let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
@@ -104,7 +113,7 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
         (Some(Target::Several(_, n)), _) => {
             Some(format!("{} transactions here: zoom in to see them", grouped(n as u64)))
         }
-        (_, Some(transaction)) => Some(about(history, transaction)),
+        (_, Some(transaction)) => Some(about(history, document, transaction)),
         _ => None,
     };
     if let Some(text) = text {
@@ -113,7 +122,7 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
 }
 
 /// Outcome, operations and times of a transaction.
-fn about(history: &History, t: TransactionId) -> String {
+fn about(history: &History, document: &Document, t: TransactionId) -> String {
     const SHOWN: usize = 10;
     let outcome = match history.outcome(t) {
         Outcome::Committed => "committed",
@@ -130,5 +139,7 @@ fn about(history: &History, t: TransactionId) -> String {
     if let Some(interval) = history.interval(t) {
         text.push_str(&format!("\nfrom {} to {}", interval.start, interval.end));
     }
+    let marks = document.marks.all.iter().filter(|mark| mark.place.transaction(history) == Some(t));
+    marks.for_each(|mark| text.push_str(&format!("\nMark: {}", mark.text)));
     text
 }

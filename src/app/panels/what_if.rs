@@ -39,6 +39,9 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     }
     let whole: Vec<(Level, Option<&Verdict>)> =
         document.levels.iter().map(|(level, result)| (*level, result.as_ref().map(|r| &r.verdict))).collect();
+    if document.scroll_to_what_if {
+        ui.scroll_to_cursor(Some(egui::Align::Center));
+    }
     line_ui(ui, "all of it", &whole, &whole);
     for what_if in &document.what_if {
         let part: Vec<(Level, Option<&Verdict>)> =

@@ -253,8 +253,8 @@ impl Tree {
         (n > 0).then(|| firsts[next.rem_euclid(n) as usize].1)
     }
 
-    /// The first instance of a pattern, or of one of its groups, whose line is still closed.
-    pub fn first_of_closed(&self, branch: Branch) -> Option<ViolationId> {
+    /// The first instance of a pattern, or of one of its groups; none if the line is open and `selected` is one of them.
+    pub fn first_of(&self, branch: Branch, selected: Option<ViolationId>) -> Option<ViolationId> {
         let catalogue = self.catalogue()?;
         let is_in = |id: &ViolationId| match branch {
             Branch::Pattern(pattern) => id.pattern == pattern,
@@ -264,7 +264,7 @@ impl Tree {
             }
             _ => false,
         };
-        if self.wanted.opened.contains(&branch) {
+        if self.wanted.opened.contains(&branch) && selected.as_ref().is_some_and(is_in) {
             return None;
         }
         (0..self.made.order.len()).filter_map(|place| self.made.at(place)).find(is_in)

@@ -1,6 +1,7 @@
 //! Sessions on a time axis. Only what is visible is drawn, and things narrower than a few pixels are drawn together, so
 //! that a scene costs the same for a thousand transactions and for millions.
 
+mod annotations;
 mod edges;
 mod rows;
 
@@ -10,7 +11,7 @@ use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
 use crate::diagram::path::Path;
-use crate::history::{History, SessionId, TransactionId, grouped, visible};
+use crate::history::{Annotation, History, SessionId, TransactionId, grouped, visible};
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use rows::Rows;
 
@@ -50,6 +51,8 @@ pub struct Shown<'a> {
     pub true_time: bool,
     /// The anomaly.
     pub anomaly: Option<Anomaly<'a>>,
+    /// What the user marked.
+    pub annotations: &'a [Annotation],
 }
 
 /// Zoom and position.
@@ -110,6 +113,15 @@ impl<'a> Lanes<'a> {
         self.view = View { zoom, left: (from + to) / 2.0 - width / 2.0 / zoom, top: 0.0 };
     }
 
+    /// Shows this stretch of the axis, and the session if one is named, in the middle.
+    pub fn reveal(&mut self, (from, to): (f64, f64), session: Option<SessionId>) {
+        self.view.zoom = f64::from(self.plot.width()) / (to - from).max(1e-12);
+        self.view.left = from;
+        if let Some(session) = session {
+            self.view.top = self.above(self.rows.lane(session)) - self.plot.height() / 2.0;
+        }
+    }
+
     /// Keeps zoom and position within bounds: at least a quarter of the width is used, and moments can be distinguished.
     pub fn keep_in_bounds(&mut self) {
         let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
@@ -128,6 +140,7 @@ impl<'a> Lanes<'a> {
         for &(place, _) in lanes.iter().filter(|(place, _)| place % 2 == 1) {
             scene.rect(self.lane_area(place, 0.0..self.plot.right()), 0.0, Role::Lane, None);
         }
+        self.draw_stretches(&mut scene);
         self.draw_faults(&mut scene);
         let ticks = self.ticks();
         for &tick in &ticks {
@@ -144,6 +157,7 @@ impl<'a> Lanes<'a> {
         bars.iter().filter(is_above).for_each(|bar| self.draw_bar(&mut scene, bar));
         ways.iter().for_each(|way| scene.head(&way.path, way.arrow, way.target()));
         self.draw_labels(&mut scene, &ways, &bars);
+        self.draw_flags(&mut scene);
         self.draw_names(&mut scene, &lanes);
         self.draw_axis(&mut scene, &ticks);
         self.name(&mut scene, &bars);
@@ -151,10 +165,7 @@ impl<'a> Lanes<'a> {
     }
 
     fn axis(&self) -> &'a Axis {
-        match &self.shown.timeline.clock {
-            Some(clock) if self.shown.true_time => &clock.real,
-            _ => &self.shown.timeline.steps,
-        }
+        self.shown.timeline.axis(self.shown.true_time)
     }
 
     fn x(&self, at: f64) -> f32 {
@@ -277,10 +288,7 @@ impl<'a> Lanes<'a> {
         let cluster = self.shown.history.cluster();
         let clock = self.shown.timeline.clock.as_ref().filter(|_| cluster.incidents().len() <= INCIDENTS);
         let Some(clock) = clock else { return };
-        let x = |time: i64| {
-            let since = time.saturating_sub(clock.first) as f64;
-            self.x(if self.shown.true_time { since } else { clock.warped(since) })
-        };
+        let x = |time: i64| self.x(clock.place(time, self.shown.true_time));
         for fault in cluster.faults() {
             let (from, to) = (x(fault.start), fault.end.map_or(self.plot.right(), x));
             let (from, to) = (from.max(self.plot.left()), to.max(from + 2.0).min(self.plot.right()));

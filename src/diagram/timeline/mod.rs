@@ -11,7 +11,7 @@ pub use axis::{Axis, Span};
 
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, TransactionId};
+use crate::history::{History, Place, TransactionId};
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 
@@ -35,6 +35,18 @@ impl Clock {
     /// The position on the warped axis of a true time since the first stamp.
     pub fn warped(&self, time: f64) -> f64 {
         self.between(time, |stamp| *stamp)
+    }
+
+    /// The position of a time on the axis of true time, or on the warped one.
+    pub fn place(&self, time: i64, true_time: bool) -> f64 {
+        let since = time.saturating_sub(self.first) as f64;
+        if true_time { since } else { self.warped(since) }
+    }
+
+    /// The time of a position on the axis of true time, or on the warped one.
+    pub fn time(&self, at: f64, true_time: bool) -> i64 {
+        let since = if true_time { at } else { self.true_time(at) };
+        self.first.saturating_add(since.round() as i64)
     }
 
     /// What corresponds to `value` between two stamps, each of which is a value and what corresponds to it.
@@ -72,6 +84,30 @@ pub struct Timeline {
     pub is_order: bool,
     /// The clock, if there are times.
     pub clock: Option<Clock>,
+}
+
+impl Timeline {
+    /// The axis with times as they were, or the one that is shown otherwise.
+    pub fn axis(&self, true_time: bool) -> &Axis {
+        self.clock.as_ref().filter(|_| true_time).map_or(&self.steps, |clock| &clock.real)
+    }
+
+    /// Where a marked place is on an axis; none if the history has no such place.
+    pub fn extent(&self, place: &Place, history: &History, true_time: bool) -> Option<Span> {
+        let of = |t: Option<TransactionId>| self.axis(true_time).span(t?);
+        match place {
+            Place::Transaction(named) => of(named.id(history)),
+            Place::Between(from, to) => {
+                let (from, to) = (of(from.id(history))?, of(to.id(history))?);
+                Some(Span { from: from.from.min(to.from), to: from.to.max(to.to) })
+            }
+            Place::Time(from, to) => {
+                let clock = self.clock.as_ref()?;
+                let at = |time: i64| clock.place(time, true_time);
+                Some(Span { from: at(*from), to: at(*to) })
+            }
+        }
+    }
 }
 
 /// Maximum number of visible stamps among which cuts are shown.

@@ -8,7 +8,7 @@ use crate::checkers::Findings;
 use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{History, OperationId, Outcome, TransactionId, grouped, visible, visible_line};
+use crate::history::{Annotation, History, OperationId, Outcome, TransactionId, grouped, visible, visible_line};
 use std::path::Path;
 
 /// The parts a report is made of.
@@ -66,6 +66,7 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
         report.heading(2, "The health of the whole history");
         report.blocks.push(trust::health_table(health));
     }
+    marked(report, parts.brief);
     how_much(report, parts);
     report.heading(2, "Setting");
     report.paragraph(vec![text("What the history does not say is marked with … for you to fill in.")]);
@@ -82,6 +83,24 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
         env!("CARGO_PKG_VERSION"),
         digest.unwrap_or_default()
     ))]);
+}
+
+/// What the user marked in the history.
+fn marked(report: &mut Document, brief: &Brief<'_>) {
+    let whole = brief.whole;
+    let there: Vec<&Annotation> = brief.annotations.iter().filter(|mark| mark.place.is_in(whole)).collect();
+    if there.is_empty() {
+        return;
+    }
+    let first = whole.transactions().filter_map(|t| Some(whole.interval(t)?.start)).min().unwrap_or(0);
+    let line = |mark: &&Annotation| {
+        let own = mark.place.transaction(whole).filter(|t| brief.example.renaming.transactions.contains(t));
+        let of_it = if own.is_some() { " (part of this anomaly)" } else { "" };
+        let said = if mark.text.is_empty() { String::new() } else { format!(": {}", visible_line(&mark.text)) };
+        vec![strong(visible(&mark.place.describe(whole, first))), text(format!("{of_it}{said}"))]
+    };
+    report.heading(2, "Marks in the history");
+    report.blocks.push(Block::List(there.iter().map(line).collect()));
 }
 
 /// Sessions as columns, transactions as rows in the order of the scripts, involved operations only.

@@ -23,7 +23,7 @@ use crate::checkers::{Findings, Violation};
 use crate::control::Control;
 use crate::counterexample::{Counterexample, Explanation, narrate};
 use crate::health::Health;
-use crate::history::History;
+use crate::history::{Annotation, History};
 use contents::Parts;
 use web_page::Page;
 
@@ -47,6 +47,8 @@ pub struct Brief<'a> {
     pub promise: Option<&'static Promise>,
     /// The setting that the scripts use; none for the one that claims the level.
     pub isolation: Option<Isolation>,
+    /// What the user marked in the history.
+    pub annotations: &'a [Annotation],
     /// The command line that makes this report.
     pub command: String,
 }
