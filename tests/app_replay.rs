@@ -71,7 +71,7 @@ fn layers_come_one_after_another_and_nothing_moves() {
 fn layers_are_chosen_by_the_pointer() {
     for theme in themes() {
         let (mut window, _folder) = opened(FRACTURED, theme);
-        push(&mut window, "Layer restore");
+        push(&mut window, "Layer support");
         assert_eq!(document(&window).stage, Stage::Layer(1));
         push(&mut window, "Next layer");
         assert_eq!(document(&window).stage, Stage::Layer(2));

@@ -435,7 +435,9 @@ impl App {
                 );
             }
             let has_details = state.page == Page::Graph && !state.no_details && document.picture.is_some();
-            if has_details && document.run.is_none() && !document.whole_group {
+            // A layer is drawn on the graph alone, which needs the room.
+            let is_layer = matches!(document.stage, vocabulary::Stage::Layer(_));
+            if has_details && document.run.is_none() && !document.whole_group && !is_layer {
                 let usual = (ui.available_height() * 0.43).clamp(180.0, 520.0);
                 let height = state.details_height.map_or(usual, f32::from);
                 let most = (ui.available_height() - 160.0).max(121.0);

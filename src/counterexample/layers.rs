@@ -1,6 +1,6 @@
-//! How an argument is built, as layers to be played one after another: recover, restore, resolve, reduce.
+//! How an argument is built, as layers to be played one after another: contradiction, support, alternatives, argument.
 //!
-//! The steps have the names of PolySI (section 5.3 and Fig. 4), not its method, which guesses (and whose lemma on
+//! The steps are those of PolySI (section 5.3 and Fig. 4: recover, restore, resolve, reduce), not its method, which guesses (and whose lemma on
 //! complete sets of cycles does not hold, see docs/lemma-25.md): everything here is read off a proof. *Recover* shows
 //! the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be reversed, *reduce*
 //! removes everything that is no longer needed.
@@ -29,10 +29,10 @@ impl LayerKind {
     /// One word for headings.
     pub fn word(self) -> &'static str {
         match self {
-            LayerKind::Recover => "recover",
-            LayerKind::Restore => "restore",
-            LayerKind::Resolve => "resolve",
-            LayerKind::Reduce => "reduce",
+            LayerKind::Recover => "contradiction",
+            LayerKind::Restore => "support",
+            LayerKind::Resolve => "alternatives",
+            LayerKind::Reduce => "argument",
         }
     }
 

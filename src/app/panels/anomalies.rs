@@ -32,11 +32,13 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
             let text = match document.tree.filter().is_empty() {
                 _ if !is_counted => "counting…".to_owned(),
                 _ if document.tree.is_being_made() || document.lists_more => "listing…".to_owned(),
+                true if shown < total => format!("{} found, {} listed", grouped(total), grouped(shown)),
                 true => grouped(total),
                 false => format!("{} of {}", grouped(shown), grouped(total)),
             };
             if document.catalogue.is_some() {
-                ui.colored_label(palette.weak, text);
+                let label = ui.colored_label(palette.weak, text);
+                label.on_hover_text("One anomaly is listed for each cause; the rest of a class is listed on request");
             }
         });
         label

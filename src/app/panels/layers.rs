@@ -17,7 +17,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
-        style::note(ui, "How it comes about");
+        style::note(ui, "Steps");
         super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);
@@ -34,7 +34,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             super::small_button_ui(ui, Command::Play, name, requests);
         }
         ui.separator();
-        let alternatives = ui.add(Button::selectable(state.alternatives, "Rejected").small());
+        let alternatives = ui.add(Button::selectable(state.alternatives, "Ruled out").small());
         alternatives.widget_info(|| {
             let name = Command::Alternatives.row().name;
             WidgetInfo::selected(WidgetType::SelectableLabel, true, state.alternatives, name)

@@ -252,7 +252,7 @@ impl Making<'_> {
         let branch = Branch::Group(pattern, catalogue.entries[group[0]].group);
         let open = !header || self.wanted.is_open(branch);
         if in_sight && header {
-            let text = format!("around {}", catalogue.entries[group[0]].label);
+            let text = format!("with {}", catalogue.entries[group[0]].label);
             self.lines.push(Line::Branch { branch, text, count: group.len() as u64, open });
         }
         for &entry in group {
