@@ -131,7 +131,7 @@
     caption.classList.toggle("lit", subject !== null);
     caption.classList.toggle("of-line", line);
     if (!subject) {
-      caption.textContent = `Point at an arrow or a line of the argument, or step through its ${lines.length} lines.`;
+      caption.textContent = `Point at an arrow or a numbered statement, or step through all ${lines.length} statements.`;
     } else if (line) {
       const name = document.createElement("b");
       name.textContent = subject.number ? `${subject.number} of ${lines.filter((other) => other.number).length}` : "";

@@ -182,7 +182,7 @@ impl App {
         }
     }
 
-    /// Writes the results beside the history, under its name with another ending.
+    /// Writes the results next to the history, under its name with another ending.
     pub(super) fn write_comparison(&mut self, ending: &str) {
         let Some(document) = &self.state.document else { return };
         let comparison = &document.comparison;

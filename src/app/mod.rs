@@ -4,7 +4,7 @@
 //! out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never waits.
 //! Results so far are shown while work is in progress, and that work can be cancelled.
 //!
-//! Files import each other in one direction. [`vocabulary`] imports nothing of the window. On it stand files about one
+//! Files import each other in one direction. [`vocabulary`] imports nothing of the window. Above it are files about one
 //! thing each: a page, a form, a question and its answer. [`state`] puts these together. What draws it or carries out
 //! requests imports the state; only the window knows all of them.
 

@@ -7,7 +7,7 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
-    /// The selected anomaly, whose argument is shown beside it.
+    /// The selected anomaly, whose argument is shown next to it.
     Anomaly,
     /// The same, drawn: it takes the whole middle of the window, and the replay is shown below it.
     Drawing,

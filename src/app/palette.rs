@@ -197,7 +197,7 @@ mod tests {
         palette.move_by(1);
         palette.add(vec![found("best", 9), found("worst", 1)]);
         assert_eq!(palette.found[palette.chosen].name, "b");
-        assert_eq!(palette.found[0].name, "best", "the best stands first all the same");
+        assert_eq!(palette.found[0].name, "best", "the best is first all the same");
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl App {
     /// Writes the project file next to the history.
     pub(super) fn save_project(&mut self) {
         let Some((path, project)) = self.project() else {
-            self.state.tell(true, "Only a history that was opened from a file has a project file beside it");
+            self.state.tell(true, "Only a history that was opened from a file has a project file");
             return;
         };
         match serde_json::to_string_pretty(&project) {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_project_stands_beside_its_history() {
+    fn the_project_is_next_to_its_history() {
         assert_eq!(beside(Path::new("runs/a.edn")), PathBuf::from("runs/a.edn.isoscope"));
         assert!(is_project(Path::new("a.edn.isoscope")) && !is_project(Path::new("a.edn")));
     }

@@ -69,7 +69,7 @@ impl App {
     pub(super) fn edit_note(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         if document.identity().is_none() {
-            self.state.tell(true, "Select an anomaly first: a note is written beside one");
+            self.state.tell(true, "Select an anomaly first: a note is about one");
             return;
         }
         document.focus_note = true;

@@ -142,7 +142,7 @@ impl Request<'_> {
 
     fn check_asked(self, resolution: Option<Arc<Resolution>>) -> Findings {
         let Request { history, options, control, observe, .. } = self;
-        overwriting::beside(history, options, control, observe, |options| {
+        overwriting::check_with(history, options, control, observe, |options| {
             let request = Request { options, observe, ..self };
             match options.levels.iter().any(|level| level.plain_of().is_some()) {
                 true => plain::check(request, resolution),

@@ -22,7 +22,7 @@ fn is_mine(level: Level) -> bool {
 }
 
 /// Decides the levels of `options` that are decided here and has `decide` answer the others.
-pub(super) fn beside(
+pub(super) fn check_with(
     history: &History,
     options: &Options,
     control: &Control,

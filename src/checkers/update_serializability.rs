@@ -29,7 +29,7 @@ pub(super) fn decide(index: &Index, ground: &BaseOrder, control: &Control) -> Re
 }
 
 /// Serializability of the transactions that write. The first guess is the order that explains most of all reads, since what
-/// readers saw says much about versions that nobody else read, unless times or the file know a better one of those that write.
+/// readers saw says much about versions that no other transaction read, unless times or the file know a better one of those that write.
 fn serial(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<StrongDecision, Interrupt> {
     updates.guess = Vec::new();
     let recorded = BaseOrder::new(&updates, control)?;

@@ -131,9 +131,12 @@ fn cluster_rows(history: &History) -> Vec<Row> {
     }
     let faults = cluster.faults();
     if !faults.is_empty() {
+        let first = history.transactions().filter_map(|t| Some(history.interval(t)?.start)).min().unwrap_or(0);
+        // From the first transaction on, as on the window's axis.
+        let since = |time: i64| format!("+{}", history.origin().duration(time.saturating_sub(first) as f64));
         let told = |fault: &FaultSpan| match fault.end {
-            Some(end) => format!("{} from {} to {end}", visible(&fault.what), fault.start),
-            None => format!("{} from {} on", visible(&fault.what), fault.start),
+            Some(end) => format!("{} from {} to {}", visible(&fault.what), since(fault.start), since(end)),
+            None => format!("{} from {} on", visible(&fault.what), since(fault.start)),
         };
         let mut words: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
         if faults.len() > MOST_FAULTS {

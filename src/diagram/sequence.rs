@@ -134,7 +134,7 @@ fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
     (area.left(), area.right())
 }
 
-/// What the columns stand for: times since the first one, or places in the order.
+/// What the columns are: times since the first one, or places in the order.
 fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<&Origin>) {
     let title = match times.map(Origin::seconds_per_tick) {
         None => "order",

@@ -113,12 +113,12 @@ mod tests {
             let done = Arc::clone(&done);
             queue.push(silent(), move || {
                 std::thread::sleep(Duration::from_millis(2));
-                done.lock().expect("nobody panics").push(n);
+                done.lock().expect("no job panics").push(n);
             });
         }
         assert!(queue.is_busy());
         drop(queue);
-        assert_eq!(*done.lock().expect("nobody panics"), (0..20).collect::<Vec<_>>());
+        assert_eq!(*done.lock().expect("no job panics"), (0..20).collect::<Vec<_>>());
     }
 
     #[test]

@@ -430,7 +430,7 @@ mod tests {
             batch.settle(place, checked(text));
             let moved = batch.order.clone();
             batch.arrange();
-            assert_eq!(moved, batch.order, "as if all were sorted anew");
+            assert_eq!(moved, batch.order, "as if all were sorted again");
         }
         assert_eq!((batch.order.clone(), batch.n_known()), (vec![1, 2, 3, 0], 4));
         assert_eq!(batch.order[batch.chosen], 3, "the chosen one stays chosen");

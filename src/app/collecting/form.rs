@@ -92,7 +92,7 @@ static ROWS: [FieldRow; 20] = [
     FieldRow { field: Field::Distribution, name: "Distribution", default: "uniform", about: "How often each key is touched; zipf:EXPONENT can be typed" },
     FieldRow { field: Field::Seed, name: "Seed", default: "1", about: "The same seed is the same workload" },
     FieldRow { field: Field::Database, name: "Database", default: "SQLite", about: "Where the workload runs" },
-    FieldRow { field: Field::Address, name: "Address", default: "", about: "Tables or keys named isoscope are made anew there" },
+    FieldRow { field: Field::Address, name: "Address", default: "", about: "Tables or keys named isoscope are replaced there" },
     FieldRow { field: Field::Isolation, name: "Isolation", default: "", about: "Isolation level of the run" },
     FieldRow { field: Field::Faults, name: "Faults", default: "", about: "What goes wrong in the store, and how often" },
     FieldRow { field: Field::Retries, name: "Retries", default: "0", about: "How many times an aborted transaction is retried, with other values" },

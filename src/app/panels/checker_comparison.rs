@@ -89,7 +89,7 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
         if !comparison.has_nothing() {
             for ending in ["csv", "svg"] {
                 let name = format!("Save as {}", ending.to_uppercase());
-                if ui.button(name).on_hover_text("Written beside the history").clicked() {
+                if ui.button(name).on_hover_text("Written next to the history").clicked() {
                     requests.push(Request::WriteComparison(ending));
                 }
             }
@@ -98,7 +98,7 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
     ui.add_space(6.0);
 }
 
-/// A row per checker; levels on which two of them differ stand out.
+/// A row per checker; levels on which two of them differ are emphasized.
 fn table_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     let palette = Palette::of(ui);
     let disputed = comparison.disputed();

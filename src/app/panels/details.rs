@@ -8,7 +8,7 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
 use egui::{Align, Layout, Ui, vec2};
 
-/// From this width on both parts are beside each other, and from this height below each other.
+/// From this width on both parts are side by side, and from this height below each other.
 const BOTH: egui::Vec2 = vec2(900.0, 330.0);
 /// Share of the width for the time.
 const SHARE: f32 = 0.58;

@@ -7,7 +7,7 @@ use crate::app::style::{self, Palette};
 use crate::app::vocabulary::{Attention, Focus};
 use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
-/// Draws the lines; those of highlighted operations stand out.
+/// Draws the lines; those of highlighted operations are emphasized.
 pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {

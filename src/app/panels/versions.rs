@@ -104,7 +104,7 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
     });
 }
 
-/// How many versions there is room for beside each other.
+/// How many versions there is room for side by side.
 fn columns(ui: &Ui) -> usize {
     ((ui.available_width() / STEP) as usize).max(2)
 }

@@ -42,7 +42,7 @@ impl Order {
     pub const ALL: [Order; 5] =
         [Order::Plain, Order::Session, Order::RealTime, Order::KeyRealTime, Order::CommitRealTime];
 
-    /// What stands before the code of a base.
+    /// What precedes the code of a base.
     pub fn prefix(self) -> &'static str {
         match self {
             Order::Plain => "P-",

@@ -432,6 +432,6 @@ mod tests {
         let history = text::parse(&sessions.join("\n")).expect("the notation is right");
         let plan = interleave(&history, Level::Serializability, &Control::new());
         assert_eq!(plan.steps.len(), 12 * 5);
-        assert!(plan.unexplained.len() >= 12, "nobody wrote 5");
+        assert!(plan.unexplained.len() >= 12, "no transaction wrote 5");
     }
 }

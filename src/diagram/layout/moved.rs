@@ -22,14 +22,14 @@ pub fn lanes_moved(diagram: &Diagram, base: &Layout, moved: &[(usize, Pos2)]) ->
         layout.cards[card].translate(by);
         is_moved[card] = base.cards[card].rect.min != to;
     }
-    let anew: Vec<usize> = (0..layout.routes.len())
+    let again: Vec<usize> = (0..layout.routes.len())
         .filter(|&arrow| is_moved[diagram.arrows[arrow].from] || is_moved[diagram.arrows[arrow].to])
         .collect();
-    for &arrow in &anew {
+    for &arrow in &again {
         layout.routes[arrow] = route(diagram, base, &layout, arrow);
     }
     let chords = Chords::new(&layout.routes);
-    for &arrow in &anew {
+    for &arrow in &again {
         layout.routes[arrow].label = label(diagram, &layout, &chords, arrow);
     }
     for card in &layout.cards {

@@ -39,7 +39,7 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
     let _ = write!(out, "{}: {} operation{plural}, ", escape(&circumstances(whole, old)), grouped(n as u64));
     let _ = writeln!(out, "{} of the argument</summary>", told.len());
     out.push_str("<div class=\"wide\"><table>\n<thead><tr><th>#</th><th>operation</th><th>where</th>");
-    out.push_str("<th>line of the argument</th></tr></thead>\n<tbody>\n");
+    out.push_str("<th>statement</th></tr></thead>\n<tbody>\n");
     for (place, &operation) in all.iter().enumerate().take(MOST_ROWS) {
         let spot = whole.spot_of(operation).map(|spot| spot.text(whole.origin())).unwrap_or_default();
         let class = if told.contains_key(&operation) { " class=\"told\"" } else { "" };

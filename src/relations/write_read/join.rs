@@ -307,7 +307,7 @@ impl<'a> Join<'a> {
     }
 
     /// Whether reading from a source violates read committed whatever else happened: the writer overwrote the version,
-    /// or stands later in the reader's session.
+    /// or is later in the reader's session.
     fn is_impossible_source(&self, source: &Source, reader: TransactionId) -> bool {
         let history = self.history;
         match *source {

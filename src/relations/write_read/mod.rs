@@ -203,7 +203,7 @@ fn assumptions(history: &History, resolution: &Resolution, set_up: &[Transaction
     if !set_up.is_empty() && history.set_up().is_empty() {
         sentences.push(format!(
             "The set-up transaction{} {} counted as part of the initial state: only initial values are written there, \
-             before anything else in the session, and nobody else writes them.",
+             before anything else in the session, and no other session writes them.",
             plural(set_up.len()),
             names(history, set_up) + if set_up.len() == 1 { " is" } else { " are" },
         ));
