@@ -51,6 +51,7 @@ impl Case {
 
     fn brief(&self) -> Brief<'_> {
         Brief {
+            annotations: &[],
             example: &self.example,
             explanation: &self.explanation,
             violation: &self.violation,

@@ -29,6 +29,7 @@ impl App {
         self.ask_for_page();
         self.prepare_run();
         self.prepare_list();
+        self.with_batch(super::batch::Batch::refresh);
         if let Some(document) = &self.state.document {
             let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
             let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);

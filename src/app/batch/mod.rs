@@ -183,6 +183,8 @@ pub struct Batch {
     pub chosen: usize,
     /// Histories that look alike share a row, that of the smallest.
     pub grouped: bool,
+    /// Results have come that the groups do not show yet.
+    is_stale: bool,
     /// How many histories share each row of [`order`](Self::order), if they are grouped.
     pub alike: Vec<usize>,
     /// Rows that are compared as soon as there are two.
@@ -218,6 +220,7 @@ impl Batch {
             filter: String::new(),
             chosen: 0,
             grouped: false,
+            is_stale: false,
             alike: Vec::new(),
             compared: Vec::new(),
             shapes: None,
@@ -241,6 +244,7 @@ impl Batch {
 
     /// Sorts and filters again. O(rows · log rows).
     pub fn arrange(&mut self) {
+        self.is_stale = false;
         let words = self.words();
         let chosen = self.order.get(self.chosen).copied();
         let mut order: Vec<usize> = (0..self.rows.len()).filter(|&at| passes(&self.rows[at], &words)).collect();
@@ -269,6 +273,13 @@ impl Batch {
         groups.iter().filter_map(|(_, rows)| Some((smallest(rows)?, rows.len()))).unzip()
     }
 
+    /// Groups again if results have come: once for all that came since the last frame.
+    pub fn refresh(&mut self) {
+        if self.is_stale {
+            self.arrange();
+        }
+    }
+
     /// Lists histories that look alike as one, or each by itself again.
     pub fn group(&mut self) {
         self.grouped = !self.grouped;
@@ -287,7 +298,8 @@ impl Batch {
         }
         row.set(outcome);
         if self.grouped {
-            return self.arrange();
+            self.is_stale = true;
+            return;
         }
         let chosen = self.order.get(self.chosen).copied();
         self.order.retain(|at| *at != place);
@@ -454,6 +466,7 @@ mod tests {
         batch.group();
         assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![2, 0, 3], vec![2, 1, 1]));
         batch.settle(0, checked(lost));
+        batch.refresh();
         assert_eq!((batch.order.clone(), batch.alike.clone()), (vec![0, 3], vec![3, 1]));
         batch.group();
         assert_eq!((batch.order.len(), batch.alike.len()), (4, 0));
