@@ -121,7 +121,7 @@ fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
     for (bin, share) in map.density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
         let height = ((area.height() - MARKS - 2.0) * share.sqrt()).max(1.5);
         let bar = Rect::from_min_max(pos2(x(bin), area.bottom() - height), pos2(x(bin + 1), area.bottom()));
-        mesh.add_colored_rect(bar, palette.line);
+        mesh.add_colored_rect(bar, palette.shade);
     }
     let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;
     for mark in &map.marks {
