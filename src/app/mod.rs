@@ -16,6 +16,7 @@ pub mod checker_comparison;
 pub mod checker_run;
 pub mod collecting;
 pub mod command;
+mod dialog_look;
 pub mod dialogs;
 mod dispatch;
 mod drawn;
@@ -55,6 +56,7 @@ mod stepping;
 pub mod style;
 pub mod sweep;
 mod tasks;
+pub mod text_size;
 pub mod tour;
 pub mod tree;
 mod unreadable;
@@ -112,7 +114,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
         .with_title("IsoScope")
         .with_app_id("isoscope")
         .with_inner_size([1280.0, 800.0])
-        .with_min_inner_size([760.0, 480.0])
+        .with_min_inner_size(text_size::SMALLEST_WINDOW)
         .with_drag_and_drop(true)
         .with_icon(icon());
     let options = eframe::NativeOptions { viewport, ..eframe::NativeOptions::default() };
@@ -203,6 +205,8 @@ impl App {
         if !self.attached {
             self.attached = true;
             style::install(ctx);
+            // Sizes have bounds here, and are kept.
+            ctx.options_mut(|options| options.zoom_with_keyboard = false);
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
@@ -228,6 +232,7 @@ impl App {
         let ctx = ui.ctx().clone();
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
+        self.scale_text(&ctx);
         self.poll_tasks();
         if let Some(text) = self.state.copied.take() {
             ctx.copy_text(text);

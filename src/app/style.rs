@@ -337,7 +337,11 @@ mod tests {
                 assert!(contrast(colour, fill) >= 4.5, "{name} on its pill: {}", contrast(colour, fill));
             }
             // The word on a selected button.
-            assert!(contrast(palette.accent, palette.selected) >= 4.5, "{}", contrast(palette.accent, palette.selected));
+            assert!(
+                contrast(palette.accent, palette.selected) >= 4.5,
+                "{}",
+                contrast(palette.accent, palette.selected)
+            );
         }
     }
 

@@ -432,7 +432,10 @@ mod tests {
         }
         // Reds and greys of the two borders differ for everyone.
         for theme in Theme::ALL {
-            color_vision::assert_distinct(theme.name, &[("committed", theme.evidence_border), ("aborted", theme.bad.1)]);
+            color_vision::assert_distinct(
+                theme.name,
+                &[("committed", theme.evidence_border), ("aborted", theme.bad.1)],
+            );
             color_vision::assert_distinct(theme.name, &[("committed", theme.ink), ("aborted", theme.bad.1)]);
         }
     }

@@ -11,7 +11,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use crate::export::chart::{Chart, Marks, Unit};
-use egui::{FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{FontId, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -27,6 +27,7 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
             }
         };
         style::note(ui, text);
+        about_ui(ui, comparison, requests);
         return;
     }
     ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
@@ -46,6 +47,39 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
             stages_ui(right, comparison);
         });
     });
+}
+
+/// What there is to choose from.
+fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.add_space(8.0);
+    ScrollArea::vertical().id_salt("about checkers").auto_shrink(false).show(ui, |ui| {
+        egui::Grid::new("about checkers").num_columns(3).spacing(vec2(18.0, 6.0)).show(ui, |ui| {
+            for name in ["Checker", "Algorithm", "Decides"] {
+                style::bold_line(ui, name, style::BODY, palette.strong);
+            }
+            ui.end_row();
+            for checker in Checker::ALL {
+                let mut on = comparison.chosen.contains(&checker);
+                if ui.checkbox(&mut on, checker.name()).clicked() {
+                    requests.push(Request::ToggleChecker(checker));
+                }
+                ui.label(RichText::new(checker.about()).color(palette.text));
+                style::short_note(ui, decides(checker));
+                ui.end_row();
+            }
+        });
+    });
+}
+
+/// The levels of the strip that a checker decides; the engines of this program decide all there are.
+fn decides(checker: Checker) -> String {
+    let levels = checker.levels();
+    let codes: Vec<&str> = levels.iter().filter(|level| level.row().usual).map(|level| level.code()).collect();
+    match levels.len() - codes.len() {
+        0 => codes.join(", "),
+        more => format!("{} and {more} more", codes.join(", ")),
+    }
 }
 
 fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {

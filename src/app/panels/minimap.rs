@@ -3,7 +3,7 @@
 use crate::app::command::{Request, Requests};
 use crate::app::minimap::{Minimap, axis};
 use crate::app::state::Document;
-use crate::app::style::{Palette, counted};
+use crate::app::style::{self, Palette, counted};
 use egui::epaint::Mesh;
 use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
@@ -35,6 +35,7 @@ pub(super) fn minimap_ui(
 ) -> Option<(f64, f64)> {
     let size = vec2(ui.available_width(), HEIGHT);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    legend_ui(ui);
     let map = document.minimap.as_ref()?;
     let area = area.shrink2(vec2(10.0, 2.0));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
@@ -72,6 +73,30 @@ pub(super) fn minimap_ui(
         }
     }
     dragged(ui, &response, sight?, (x, at))
+}
+
+/// What the band shows, in a line below it.
+fn legend_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        ui.add_space(10.0);
+        for (colour, size, text) in [
+            (palette.bad, vec2(3.0, 10.0), "anomalies: the longer, the more"),
+            (palette.caution, vec2(2.0, 14.0), "the selected one"),
+            (palette.shade, vec2(10.0, 8.0), "transactions"),
+            (palette.accent, vec2(10.0, 12.0), "in sight: drag it"),
+        ] {
+            let (area, _) = ui.allocate_exact_size(vec2(size.x, 14.0), Sense::hover());
+            let mark = Rect::from_center_size(area.center(), size);
+            match colour == palette.accent {
+                true => drop(ui.painter().rect_stroke(mark, 2.0, Stroke::new(1.4, colour), StrokeKind::Inside)),
+                false => drop(ui.painter().rect_filled(mark, 0.0, colour)),
+            }
+            style::note(ui, text);
+            ui.add_space(10.0);
+        }
+    });
 }
 
 /// Where the brush was dragged to, or is put by a click.
