@@ -49,6 +49,19 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
     });
 }
 
+fn chips_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+        for checker in Checker::ALL {
+            let on = comparison.chosen.contains(&checker);
+            let hint = format!("{}; decides {}", checker.about(), decides(checker));
+            if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
+                requests.push(Request::ToggleChecker(checker));
+            }
+        }
+    });
+}
+
 /// What there is to choose from.
 fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     let palette = Palette::of(ui);
@@ -94,17 +107,10 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
             }
         }
     });
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        for checker in Checker::ALL {
-            let on = comparison.chosen.contains(&checker);
-            let codes: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
-            let hint = format!("Decides {}", codes.join(", "));
-            if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
-                requests.push(Request::ToggleChecker(checker));
-            }
-        }
-    });
+    // Before there are results, the page lists them with what they are.
+    if !comparison.has_nothing() {
+        chips_ui(ui, comparison, requests);
+    }
     if comparison.is_sweep {
         sweep::plan_ui(ui, &comparison.sweep, requests);
     }

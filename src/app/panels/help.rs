@@ -9,7 +9,7 @@ use egui::{RichText, ScrollArea, Sense, Ui, vec2};
 /// Widest, and from which width on there are three columns.
 const WIDTHS: (f32, f32) = (1120.0, 960.0);
 /// Width of the keys in a column.
-const KEYS: f32 = 118.0;
+const KEYS: f32 = 146.0;
 
 /// Draws the sheet over the window.
 pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
@@ -35,11 +35,11 @@ fn sheet_ui(ui: &mut Ui) -> bool {
     area.show(ui, |ui| {
         ui.columns(n, |columns| {
             keys_ui(&mut columns[0], Group::Go);
-            keys_ui(&mut columns[0], Group::Help);
             edges_ui(&mut columns[0]);
             keys_ui(&mut columns[1], Group::File);
             keys_ui(&mut columns[1], Group::Edit);
             keys_ui(&mut columns[n - 1], Group::View);
+            keys_ui(&mut columns[n - 1], Group::Help);
         });
     });
     false

@@ -33,6 +33,7 @@ pub(super) fn minimap_ui(
     sight: Option<(f64, f64)>,
     requests: &mut Requests,
 ) -> Option<(f64, f64)> {
+    ui.add_space(3.0);
     let size = vec2(ui.available_width(), HEIGHT);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     legend_ui(ui);

@@ -57,7 +57,7 @@ fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             let verdict = &result.verdict;
             ui.add_space(6.0);
             ui.horizontal(|ui| {
-                let text = format!("{}: {}", level.long_name().replace('-', " "), verdict.word());
+                let text = format!("{level}, {}: {}", level.long_name().replace('-', " "), verdict.word());
                 style::bold_line(ui, &text, style::HEADING, palette.verdict(Some(verdict)));
                 if *verdict == Verdict::Violated {
                     let hint = "Select the smallest anomaly that breaks this level";
@@ -66,7 +66,7 @@ fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                     }
                 }
             });
-            ui.label(RichText::new(format!("{level} promises that {}.", level.promise())).color(palette.text));
+            ui.label(RichText::new(format!("It promises that {}.", level.promise())).color(palette.text));
             if let Verdict::Undecided(cause) = verdict {
                 style::note(ui, format!("Left open: {cause}."));
             }
