@@ -41,6 +41,9 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         see(window, row.name);
     }
     press(window, Key::Num1);
+    // Without the pane below the graph, which can be moved sideways.
+    window.key_press_modifiers(Modifiers::SHIFT, Key::S);
+    window.run_steps(4);
     for (name, keys, modifiers) in [
         ("all levels", Key::L, Modifiers::SHIFT),
         ("replay", Key::Y, Modifiers::NONE),

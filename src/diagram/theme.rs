@@ -256,7 +256,7 @@ pub const LIGHT: Theme = Theme {
         Color::hex(0x5F_63_6A),
         Color::hex(0x07_5F_D7),
         Color::hex(0x83_28_01),
-        Color::hex(0xB8_00_A3),
+        Color::hex(0xB2_00_9E),
         Color::hex(0x02_3C_4C),
         Color::hex(0x88_5D_0E),
         Color::hex(0x05_58_42),

@@ -4,6 +4,7 @@ use super::clip::in_sight;
 use super::look::Look;
 use crate::app::style::colour32;
 use crate::diagram::Target;
+use crate::diagram::layout::{LABEL_FONT, ROW_FONT};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
 use egui::emath::GuiRounding as _;
@@ -19,7 +20,11 @@ const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
+/// Labels of edges are enlarged by up to this to be legible, around their middles.
+const LABEL_GROWTH: f32 = 1.45;
+
 /// Draws marks.
+#[derive(Clone, Copy)]
 pub(super) struct Brush<'a> {
     /// Where to lay out text.
     pub(super) painter: &'a Painter,
@@ -103,7 +108,7 @@ impl Brush<'_> {
                 _ => true,
             };
             if self.is_in_sight(mark) {
-                self.draw_mark(mark, inside, self.look.strength(is_lit), out);
+                self.of(mark, inside).draw_mark(mark, inside, self.look.strength(is_lit), out);
             }
         }
     }
@@ -125,7 +130,18 @@ impl Brush<'_> {
         let mut inside = None;
         for mark in marks {
             inside = enclosing(mark, inside);
-            self.draw_mark(mark, inside, strength, out);
+            self.of(mark, inside).draw_mark(mark, inside, strength, out);
+        }
+    }
+
+    /// The brush for a mark: that of a label of an edge draws larger, around the label's middle.
+    fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
+        let is_of_label =
+            matches!(mark.role, Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_));
+        let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
+        match inside.map(|label| label.center()).filter(|_| is_of_label && zoom > self.zoom) {
+            Some(middle) => Brush { zoom, origin: self.point(middle) - middle.to_vec2() * zoom, ..*self },
+            None => *self,
         }
     }
 
@@ -225,6 +241,11 @@ impl Brush<'_> {
         let size = ((on_screen * 2.0).round() / 2.0).max(LEGIBLE);
         let font = if role.is_prose() { FontId::proportional(size) } else { FontId::monospace(size) };
         let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
+        let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
+        if is_note && on_screen < smallest(role) && ROW_FONT * self.zoom >= smallest(Role::RowText) {
+            // Beside words that can be read, bars would only distract.
+            return;
+        }
         if on_screen < smallest(role) || room < size {
             let width = crate::diagram::text_size::width(text, on_screen);
             let bar = Rect::from_min_size(at - vec2(shift(width), on_screen * 0.18), vec2(width, on_screen * 0.36));

@@ -12,8 +12,8 @@ use crate::diagram::scene::Scene;
 use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
-const LEGIBLE: f32 = 0.72;
-const LARGE: f32 = 1.5;
+const LEGIBLE: f32 = 0.66;
+const LARGE: f32 = 1.35;
 /// Below the anomaly, all sessions need at least this height.
 const ROOM_FOR_ALL: f32 = 280.0;
 

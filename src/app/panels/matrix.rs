@@ -78,7 +78,7 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
     let palette = Palette::of(ui);
     let n = table.transactions.len();
     let room = ui.available_size() - vec2(NAMES + 20.0, NAMES + 20.0);
-    let size = (room.min_elem() / n as f32).clamp(16.0, 150.0);
+    let size = (room.min_elem() / n as f32).clamp(16.0, 200.0);
     let attended = document.attended();
     let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
     ScrollArea::both().id_salt("matrix").auto_shrink(false).show_viewport(ui, |ui, viewport| {
