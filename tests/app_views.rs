@@ -133,9 +133,9 @@ fn a_pane_as_high_as_the_user_left_it_shows_both_parts() {
     window.step();
     window.drag_at(edge);
     window.step();
-    window.hover_at(edge - egui::vec2(0.0, 120.0));
+    window.hover_at(edge - egui::vec2(0.0, 180.0));
     window.step();
-    window.drop_at(edge - egui::vec2(0.0, 120.0));
+    window.drop_at(edge - egui::vec2(0.0, 180.0));
     window.run_steps(4);
     let height = window.state().state().details_height;
     assert!(height.is_some_and(|height| height > 330), "{height:?}");

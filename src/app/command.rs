@@ -151,6 +151,12 @@ pub enum Command {
     SwitchTime,
     /// Switch between dark and light.
     SwitchTheme,
+    /// Larger text and controls.
+    LargerText,
+    /// Smaller text and controls.
+    SmallerText,
+    /// Text and controls of the usual size.
+    UsualText,
     /// A tour of five steps.
     Tour,
     /// The help sheet with the keys.
@@ -290,12 +296,15 @@ const BEFORE_PAGES: [CommandRow; 60] = [
 
 /// Those after the pages.
 #[rustfmt::skip]
-const AFTER_PAGES: [CommandRow; 7] = [
+const AFTER_PAGES: [CommandRow; 10] = [
     CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::ShowCollect, group: Group::View, name: "Collect", tooltip: "Run a workload on a database, record it as a history and check it", keys: &[with_control(Key::N)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
+    CommandRow { command: Command::LargerText, group: Group::View, name: "Larger text", tooltip: "Make all text and controls larger, as far as the window has room for them", keys: &[with_control(Key::Plus), with_control(Key::Equals)] },
+    CommandRow { command: Command::SmallerText, group: Group::View, name: "Smaller text", tooltip: "Make all text and controls smaller again", keys: &[with_control(Key::Minus)] },
+    CommandRow { command: Command::UsualText, group: Group::View, name: "Usual text size", tooltip: "Text and controls as large as at first", keys: &[with_control(Key::Num0)] },
     CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what is where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
@@ -337,6 +346,9 @@ impl Command {
                 | Command::GroupBy
                 | Command::Quit
                 | Command::SwitchTheme
+                | Command::LargerText
+                | Command::SmallerText
+                | Command::UsualText
                 | Command::Help
                 | Command::Palette
                 | Command::Tour

@@ -4,10 +4,11 @@
 //! over a channel, and late answers are recognized by their number. `None` within half a second means that there is no
 //! dialog on this system; then our own opens.
 
+use super::dialog_look;
 use super::vocabulary::Source;
 use crate::export::ExportKind;
 use crate::jobs::{Job, Revision, Wake};
-use egui_file_dialog::{DialogState, FileDialog};
+use egui_file_dialog::{DialogState, FileDialog, OpeningMode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,21 +30,33 @@ pub enum Purpose {
     Record,
 }
 
+impl Purpose {
+    /// The title of its dialog.
+    fn title(self) -> &'static str {
+        match self {
+            Purpose::Open => "Open a history",
+            Purpose::CompareWith => "Compare with a history",
+            Purpose::OpenFolder => "Open a folder of histories",
+            Purpose::Export(_) => "Export to",
+            Purpose::Record => "Record to",
+        }
+    }
+}
+
 /// The dialogs of the window.
 pub struct Dialogs {
     revision: Revision,
     pending: Option<(Purpose, Job<Option<PathBuf>>)>,
+    /// The folder and the name that the last dialog was opened with.
+    suggestion: PathBuf,
     own: FileDialog,
     own_purpose: Option<Purpose>,
 }
 
 impl Default for Dialogs {
     fn default() -> Dialogs {
-        let own = FileDialog::new()
-            .title("Choose a file")
-            .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
-            .default_size([760.0, 420.0]);
-        Dialogs { revision: Revision::default(), pending: None, own, own_purpose: None }
+        let (revision, suggestion) = (Revision::default(), PathBuf::new());
+        Dialogs { revision, pending: None, suggestion, own: dialog_look::dialog(), own_purpose: None }
     }
 }
 
@@ -58,22 +71,22 @@ impl Dialogs {
             None => dialog,
         };
         let number = self.revision.advance();
+        let dialog = dialog.set_title(purpose.title());
         let job = match purpose {
             Purpose::Open | Purpose::CompareWith => {
-                let title = if purpose == Purpose::Open { "Open a history" } else { "Compare with a history" };
-                let answer = dialog.set_title(title).pick_file();
+                let answer = dialog.pick_file();
                 Job::start("dialog", number, wake, move |_, outbox| {
                     outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
                 })
             }
             Purpose::OpenFolder => {
-                let answer = dialog.set_title("Open a folder of histories").pick_folder();
+                let answer = dialog.pick_folder();
                 Job::start("dialog", number, wake, move |_, outbox| {
                     outbox.send(pollster::block_on(answer).map(|folder| folder.path().to_owned()));
                 })
             }
             Purpose::Record => {
-                let answer = dialog.set_title("Record to").set_file_name(name).save_file();
+                let answer = dialog.set_file_name(name).save_file();
                 Job::start("dialog", number, wake, move |_, outbox| {
                     outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
                 })
@@ -82,13 +95,14 @@ impl Dialogs {
                 if name.is_empty() {
                     name = format!("anomaly.{}", kind.extension());
                 }
-                let answer = dialog.set_title("Export").set_file_name(name).save_file();
+                let answer = dialog.set_file_name(name).save_file();
                 Job::start("dialog", number, wake, move |_, outbox| {
                     outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
                 })
             }
         };
         self.pending = Some((purpose, job));
+        self.suggestion = suggestion.to_owned();
     }
 
     /// Whether a system dialog has not answered yet.
@@ -110,6 +124,16 @@ impl Dialogs {
 
     fn open_own(&mut self, purpose: Purpose) {
         self.own_purpose = Some(purpose);
+        let config = self.own.config_mut();
+        config.title = Some(purpose.title().to_owned());
+        config.opening_mode = OpeningMode::LastPickedDir;
+        if let Some(folder) = self.suggestion.parent().filter(|folder| folder.is_dir()) {
+            config.initial_directory = folder.to_owned();
+            config.opening_mode = OpeningMode::AlwaysInitialDir;
+        }
+        if let Some(name) = self.suggestion.file_name() {
+            config.default_file_name = name.to_string_lossy().into_owned();
+        }
         match purpose {
             Purpose::Open | Purpose::CompareWith => self.own.pick_file(),
             Purpose::OpenFolder => self.own.pick_directory(),
@@ -123,7 +147,7 @@ impl Dialogs {
             return Some(answer);
         }
         let purpose = self.own_purpose?;
-        self.own.update(ctx);
+        dialog_look::update(&mut self.own, ctx);
         let path = self.own.take_picked();
         if path.is_some() || !matches!(self.own.state(), DialogState::Open) {
             self.own_purpose = None;

@@ -12,6 +12,7 @@ use super::paths::LOOK;
 use super::picture::{DRAW, LayoutKind};
 use super::replaying::REPLAY;
 use super::state::{Document, ExportForm};
+use super::text_size;
 use super::versions::Wanted;
 use super::vocabulary::{Attention, Focus, Page, Phase, Source, Stage};
 use super::what_if::CHECK_PART;
@@ -324,6 +325,9 @@ impl App {
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
+            Command::LargerText => self.state.text_size = text_size::next(self.state.text_size, true),
+            Command::SmallerText => self.state.text_size = text_size::next(self.state.text_size, false),
+            Command::UsualText => self.state.text_size = text_size::SIZES[0],
             Command::Tour => self.go_on_tour(Some(0)),
             Command::Help => self.state.help = !self.state.help,
         }

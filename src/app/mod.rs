@@ -16,6 +16,7 @@ pub mod checker_comparison;
 pub mod checker_run;
 pub mod collecting;
 pub mod command;
+mod dialog_look;
 pub mod dialogs;
 mod dispatch;
 mod drawn;
@@ -57,6 +58,7 @@ mod stepping;
 pub mod style;
 pub mod sweep;
 mod tasks;
+pub mod text_size;
 pub mod tour;
 pub mod tree;
 mod unreadable;
@@ -97,6 +99,12 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 /// How long quitting waits for exports, which may have much to draw first.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// With less height than this there is no pane below the graph, which would be too small, in points.
+const DETAILS_FROM: f32 = 430.0;
+
+/// Below this width side panels are narrower, in points.
+const NARROW: f32 = 1100.0;
+
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -114,7 +122,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
         .with_title("IsoScope")
         .with_app_id("isoscope")
         .with_inner_size([1280.0, 800.0])
-        .with_min_inner_size([760.0, 480.0])
+        .with_min_inner_size(text_size::SMALLEST_WINDOW)
         .with_drag_and_drop(true)
         .with_icon(icon());
     let options = eframe::NativeOptions { viewport, ..eframe::NativeOptions::default() };
@@ -205,6 +213,8 @@ impl App {
         if !self.attached {
             self.attached = true;
             style::install(ctx);
+            // Sizes have bounds here, and are kept.
+            ctx.options_mut(|options| options.zoom_with_keyboard = false);
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
@@ -230,6 +240,7 @@ impl App {
         let ctx = ui.ctx().clone();
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
+        self.scale_text(&ctx);
         self.poll_tasks();
         if let Some(text) = self.state.copied.take() {
             ctx.copy_text(text);
@@ -405,19 +416,31 @@ impl App {
             });
             return;
         }
-        Panel::left("anomalies").default_size(300.0).size_range(200.0..=520.0).frame(side).show(ui, |ui| {
-            panels::anomalies::anomalies_ui(ui, state, document, requests);
-        });
+        // In a narrow window the middle keeps its share.
+        let width = ui.ctx().content_rect().width();
+        let widest = |usual: f32, least: f32, share: f32| if width < NARROW { least.max(width * share) } else { usual };
+        Panel::left("anomalies").default_size(300.0).size_range(200.0..=widest(520.0, 200.0, 0.25)).frame(side).show(
+            ui,
+            |ui| {
+                panels::anomalies::anomalies_ui(ui, state, document, requests);
+            },
+        );
         if state.page == Page::Health {
-            // In a narrow window the findings need the room.
-            let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
-            Panel::right("rules panel").default_size(340.0).size_range(250.0..=widest).frame(side).show(ui, |ui| {
-                panels::rules::rules_ui(ui, document, requests);
-            });
+            Panel::right("rules panel")
+                .default_size(340.0)
+                .size_range(250.0..=widest(620.0, 250.0, 0.27))
+                .frame(side)
+                .show(ui, |ui| {
+                    panels::rules::rules_ui(ui, document, requests);
+                });
         } else if state.page.is_about_anomaly() {
-            Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
-                panels::argument::argument_ui(ui, state, document, requests);
-            });
+            Panel::right("argument")
+                .default_size(340.0)
+                .size_range(240.0..=widest(620.0, 240.0, 0.29))
+                .frame(side)
+                .show(ui, |ui| {
+                    panels::argument::argument_ui(ui, state, document, requests);
+                });
         }
         let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
         let canvas = &mut self.canvas;
@@ -435,10 +458,11 @@ impl App {
                 );
             }
             let has_details = state.page == Page::Graph && !state.no_details && document.picture.is_some();
+            let has_room = ui.available_height() >= DETAILS_FROM;
             // A layer is drawn on the graph alone, which needs the room.
             let is_layer = matches!(document.stage, vocabulary::Stage::Layer(_));
-            if has_details && document.run.is_none() && !document.whole_group && !is_layer {
-                let usual = (ui.available_height() * 0.43).clamp(180.0, 520.0);
+            if has_details && has_room && document.run.is_none() && !document.whole_group && !is_layer {
+                let usual = (ui.available_height() * 0.36).clamp(170.0, 520.0);
                 let height = state.details_height.map_or(usual, f32::from);
                 let most = (ui.available_height() - 160.0).max(121.0);
                 // egui keeps the size of a panel, whatever becomes of the window's.

@@ -37,7 +37,10 @@ impl App {
     /// Asks for whatever the visible page needs.
     pub(super) fn ask_for_page(&mut self) {
         match self.state.page {
-            Page::Lanes => self.prepare_minimap(),
+            Page::Lanes => {
+                self.prepare_minimap();
+                self.prepare_key();
+            }
             Page::Key => self.prepare_key(),
             Page::Graph => {
                 self.prepare_group();

@@ -15,6 +15,8 @@ pub struct Settings {
     pub theme: String,
     /// `sessions` or `layers`.
     pub layout: String,
+    /// Size of text and controls, in percent of the usual one.
+    pub text_size: u16,
     /// Lanes in true time.
     pub true_time: bool,
     /// A lane for every session.
@@ -49,6 +51,7 @@ impl App {
             _ => {}
         }
         self.state.layout = layout_of(&settings.layout);
+        self.state.text_size = settings.text_size;
         self.state.true_time = settings.true_time;
         self.state.all_lanes = settings.all_lanes;
         self.state.no_details = settings.no_details;
@@ -67,6 +70,7 @@ impl App {
         let now = Settings {
             theme,
             layout: layout_word(self.state.layout).to_owned(),
+            text_size: self.state.text_size,
             true_time: self.state.true_time,
             all_lanes: self.state.all_lanes,
             no_details: self.state.no_details,

@@ -461,6 +461,8 @@ impl Document {
 pub struct State {
     /// Dark theme.
     pub dark: bool,
+    /// Size of text and controls, in percent; 0 is the usual size.
+    pub text_size: u16,
     /// The page in the middle.
     pub page: Page,
     /// How graphs are drawn.

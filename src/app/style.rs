@@ -52,6 +52,8 @@ pub struct Palette {
     pub selected: Color32,
     /// Separating lines, frames.
     pub line: Color32,
+    /// Bars and blocks without a meaning of their own, such as how much ran when. Contrast with surfaces is at least 3.
+    pub shade: Color32,
     /// Text.
     pub text: Color32,
     /// Titles.
@@ -80,15 +82,16 @@ pub const DARK: Palette = Palette {
     ground: rgb(0x1a1d22),
     raised: rgb(0x2c3239),
     hovered: rgb(0x363d46),
-    selected: rgb(0x234a63),
+    selected: rgb(0x1f4259),
     line: rgb(0x343a42),
+    shade: rgb(0x727c88),
     text: rgb(0xdde1e6),
     strong: rgb(0xf7f8fa),
-    weak: rgb(0x9ba4b0),
-    accent: rgb(0x5cb3f0),
-    bad: rgb(0xf4716a),
-    good: rgb(0x5fc58c),
-    caution: rgb(0xe8b04a),
+    weak: rgb(0xaab4c0),
+    accent: rgb(0x68adfc),
+    bad: rgb(0xf67a72),
+    good: rgb(0x86e8b0),
+    caution: rgb(0xf5b73a),
 };
 
 /// The light window.
@@ -101,13 +104,14 @@ pub const LIGHT: Palette = Palette {
     hovered: rgb(0xd5dce4),
     selected: rgb(0xd3e7f7),
     line: rgb(0xd3d8de),
+    shade: rgb(0x7f8791),
     text: rgb(0x23282e),
     strong: rgb(0x0d1014),
-    weak: rgb(0x59626d),
-    accent: rgb(0x0b69ac),
-    bad: rgb(0xbe2a22),
-    good: rgb(0x18703f),
-    caution: rgb(0x8f5b00),
+    weak: rgb(0x4a525c),
+    accent: rgb(0x0848a0),
+    bad: rgb(0x8c0a10),
+    good: rgb(0x13735c),
+    caution: rgb(0x885700),
 };
 
 impl Palette {
@@ -139,7 +143,7 @@ impl Palette {
 
     /// `colour` with low opacity over the background: the fill of a pill.
     pub fn tint(&self, colour: Color32) -> Color32 {
-        self.panel.lerp_to_gamma(colour, if self.dark { 0.16 } else { 0.10 })
+        self.panel.lerp_to_gamma(colour, if self.dark { 0.14 } else { 0.10 })
     }
 
     fn widget(&self, fill: Color32, line: Color32, text: Color32) -> WidgetVisuals {
@@ -279,26 +283,73 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagram::color_vision;
+    use crate::diagram::theme::Color;
 
-    fn luminance(colour: Color32) -> f32 {
-        let [r, g, b, _] = egui::Rgba::from(colour).to_array();
-        0.2126 * r + 0.7152 * g + 0.0722 * b
+    fn color(of: Color32) -> Color {
+        Color { r: of.r(), g: of.g(), b: of.b() }
     }
 
     fn contrast(a: Color32, b: Color32) -> f32 {
-        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
-        a.max(b) / a.min(b)
+        color(a).contrast(color(b))
+    }
+
+    /// What a colour says, and the colour: verdicts, series of charts, marks of maps.
+    fn meanings(palette: &Palette) -> [(&'static str, Color32); 6] {
+        [
+            ("bad", palette.bad),
+            ("good", palette.good),
+            ("caution", palette.caution),
+            ("accent", palette.accent),
+            ("weak", palette.weak),
+            ("strong", palette.strong),
+        ]
     }
 
     #[test]
     fn every_text_colour_is_legible_on_every_surface() {
         for palette in [DARK, LIGHT] {
-            let texts = [palette.text, palette.strong, palette.weak, palette.accent, palette.bad, palette.good];
+            let texts = meanings(&palette).map(|(_, colour)| colour);
             for surface in [palette.bar, palette.panel, palette.ground] {
-                for text in texts.into_iter().chain([palette.caution]) {
+                for text in texts.into_iter().chain([palette.text]).chain(Relation::ALL.map(|r| palette.relation(r))) {
+                    assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}: {}", contrast(text, surface));
+                }
+                assert!(contrast(palette.shade, surface) >= 3.0, "{:?}", contrast(palette.shade, surface));
+            }
+            // Buttons and selected lines: plain text and side notes.
+            for surface in [palette.raised, palette.hovered, palette.selected] {
+                for text in [palette.text, palette.strong] {
                     assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}: {}", contrast(text, surface));
                 }
             }
+            for surface in [palette.raised, palette.selected] {
+                assert!(contrast(palette.weak, surface) >= 4.5, "{surface:?}: {}", contrast(palette.weak, surface));
+            }
+        }
+    }
+
+    #[test]
+    fn letters_on_pills_and_frames_around_them_are_seen() {
+        for palette in [DARK, LIGHT] {
+            let relations = Relation::ALL.map(|r| (r.code(), palette.relation(r)));
+            for (name, colour) in meanings(&palette).into_iter().chain(relations) {
+                let fill = palette.tint(colour);
+                assert!(contrast(colour, fill) >= 4.5, "{name} on its pill: {}", contrast(colour, fill));
+            }
+            // The word on a selected button.
+            assert!(
+                contrast(palette.accent, palette.selected) >= 4.5,
+                "{}",
+                contrast(palette.accent, palette.selected)
+            );
+        }
+    }
+
+    #[test]
+    fn meanings_are_told_apart_without_red_green_or_blue_cones() {
+        for palette in [DARK, LIGHT] {
+            let name = if palette.dark { "dark" } else { "light" };
+            color_vision::assert_distinct(name, &meanings(&palette).map(|(name, colour)| (name, color(colour))));
         }
     }
 

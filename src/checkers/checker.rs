@@ -80,6 +80,26 @@ impl Checker {
         }
     }
 
+    /// The algorithm, and by whom.
+    pub fn about(self) -> &'static str {
+        match self {
+            Fast => "the engines of this program",
+            Plume => "Plume, Algorithm 1, with vector clocks",
+            PlumeTreeClocks => "Plume, Algorithm 1, with tree clocks",
+            PlumeSearch => "Plume, Algorithm 1, with depth-first searches in place of clocks",
+            C4 => "C4, Algorithm 2, with vector clocks",
+            C4TreeClocks => "C4, Algorithm 2, with tree clocks",
+            C4Search => "C4, Algorithm 2, with depth-first searches in place of clocks",
+            BiswasEneaSaturation => "Biswas and Enea 2019, Algorithm 1: saturation",
+            BiswasEneaSearch => "Biswas and Enea 2019, Algorithm 2: search for a serial order",
+            PolySi => "PolySI, Algorithm 1: polygraph and solver",
+            PolySiUnpruned => "PolySI without pruning",
+            PolySiPlain => "PolySI without pruning and with a constraint for each reader",
+            MiniTransactions => "MTC, Algorithm 1: mini-transactions",
+            VlLwt => "MTC, Algorithm 2: linearizability of lightweight transactions",
+        }
+    }
+
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
     pub fn levels(self) -> Vec<Level> {

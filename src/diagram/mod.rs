@@ -6,6 +6,8 @@
 //! in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
 
 mod build;
+#[cfg(test)]
+pub(crate) mod color_vision;
 mod fold;
 pub mod lanes;
 pub mod layout;

@@ -6,7 +6,7 @@
 use super::layout::{Layout, sequence};
 use super::path::Path;
 use super::scene::{Align, Scene};
-use super::text_size::{ADVANCE, elide};
+use super::text_size::{ADVANCE, elide, width};
 use super::theme::Role;
 use super::timeline::{Span, Timeline};
 use super::{Arrow, Card, Diagram, Lane, Row};
@@ -25,6 +25,10 @@ const TITLE_COLUMNS: usize = 16;
 const APART: f32 = 20.0;
 /// Maximum number of faults.
 const FAULTS: usize = 1000;
+
+/// Height of a line of names of faults, and maximum number of lines.
+const FAULT_LINE: f32 = 18.0;
+const FAULT_LINES: usize = 5;
 
 /// A column: what is in it and when it began.
 struct Moment {
@@ -58,6 +62,7 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     }
     if let Some(clock) = clock {
         let faults = faults(whole, clock.first, &moments, &layout);
+        scene.bounds.max.y = faults.bounds.bottom().max(scene.bounds.bottom());
         // Above the rows, below what is in them.
         let rows = 2 * diagram.lanes.len();
         scene.marks.splice(rows..rows, faults.marks);
@@ -156,7 +161,8 @@ fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Opti
     }
 }
 
-/// The faults of a cluster as bands from column to column.
+/// The faults of a cluster as bands from column to column, with their names below the rows: one below the other where
+/// bands overlap.
 fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> Scene {
     let mut scene = Scene::new(layout.bounds);
     let x = |time: i64| {
@@ -169,15 +175,26 @@ fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> S
             if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
         })
     };
+    let bottom = AXIS + layout.bounds.height();
+    // Where the last name of each line ends.
+    let mut lines: Vec<f32> = Vec::new();
     for fault in whole.cluster().faults().iter().take(FAULTS) {
         let (from, to) = (x(fault.start), fault.end.map_or(layout.bounds.right(), x));
-        if to > from {
-            let area = Rect::from_x_y_ranges(from..=to, AXIS..=AXIS + layout.bounds.height());
-            scene.rect(area, 0.0, Role::Fault, None);
-            let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
-            scene.text((pos2(from + 3.0, area.bottom() - 9.0), Align::Left), FONT, name, Role::FaultText, None);
+        if to <= from {
+            continue;
+        }
+        scene.rect(Rect::from_x_y_ranges(from..=to, AXIS..=bottom), 0.0, Role::Fault, None);
+        let room = layout.bounds.right() - from - 6.0;
+        let name = elide(&visible(&fault.what), (room / (ADVANCE * FONT)).max(0.0) as usize);
+        let line = lines.iter().position(|end| *end < from).unwrap_or(lines.len());
+        lines.resize(lines.len().max(line + 1), f32::NEG_INFINITY);
+        lines[line] = from + 12.0 + width(&name, FONT);
+        if line < FAULT_LINES {
+            let at = pos2(from + 3.0, bottom + FAULT_LINE * (line as f32 + 0.5));
+            scene.text((at, Align::Left), FONT, name, Role::FaultText, None);
         }
     }
+    scene.bounds.max.y = bottom + FAULT_LINE * lines.len().min(FAULT_LINES) as f32;
     scene
 }
 

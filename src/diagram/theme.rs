@@ -1,8 +1,9 @@
 //! Roles → colours, for light, dark and print. The only place with colours.
 //!
-//! Edge hues are those of Okabe & Ito ("Color Universal Design", 2008), darkened or lightened until strokes have a
-//! contrast of at least 3:1 and text of at least 4.5:1 on their backgrounds (WCAG 2.2, 1.4.3 and 1.4.11). Colour is
-//! never the only sign: every relation also has its own dash and its letters. What was observed is solid or dotted,
+//! Edge hues are near those of Okabe & Ito ("Color Universal Design", 2008). Strokes have a contrast of at least 3:1 and
+//! text of at least 4.5:1 on their backgrounds (WCAG 2.2, 1.4.3 and 1.4.11), and any two relations can be told apart
+//! without red, green or blue cones (`color_vision`), which is why they differ in lightness, too. Colour is never the
+//! only sign: every relation also has its own dash and its letters. What was observed is solid or dotted,
 //! what was concluded is dashed; edges of the cycle are heavy and in full colour, evidence is thin and paler.
 
 use super::Emphasis;
@@ -32,13 +33,15 @@ impl Color {
         Color { r: mix(self.r, other.r), g: mix(self.g, other.g), b: mix(self.b, other.b) }
     }
 
+    /// A channel of sRGB in linear light, from 0 to 1.
+    pub fn linear(channel: u8) -> f32 {
+        let c = f32::from(channel) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    }
+
     /// Relative luminance (WCAG 2.2).
     pub fn luminance(self) -> f32 {
-        let linear = |channel: u8| {
-            let c = f32::from(channel) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * linear(self.r) + 0.7152 * linear(self.g) + 0.0722 * linear(self.b)
+        0.2126 * Color::linear(self.r) + 0.7152 * Color::linear(self.g) + 0.0722 * Color::linear(self.b)
     }
 
     /// Contrast of two colours, from 1 to 21 (WCAG 2.2).
@@ -258,13 +261,13 @@ pub const LIGHT: Theme = Theme {
     rule: Color::hex(0xD3_D7_DC),
     evidence_border: Color::hex(0x80_87_90),
     edges: [
-        Color::hex(0x5A_5F_66),
-        Color::hex(0x00_5F_A8),
-        Color::hex(0xB4_48_00),
-        Color::hex(0x9C_3F_78),
-        Color::hex(0x00_6F_86),
-        Color::hex(0x8A_5A_00),
-        Color::hex(0x00_73_55),
+        Color::hex(0x5F_63_6A),
+        Color::hex(0x07_5F_D7),
+        Color::hex(0x83_28_01),
+        Color::hex(0xB2_00_9E),
+        Color::hex(0x02_3C_4C),
+        Color::hex(0x88_5D_0E),
+        Color::hex(0x05_58_42),
     ],
     bad: (Color::hex(0xFC_E9_E7), Color::hex(0x9B_1C_14)),
     note: (Color::hex(0xFB_EF_CB), Color::hex(0x6B_4E_00)),
@@ -282,13 +285,13 @@ pub const DARK: Theme = Theme {
     rule: Color::hex(0x44_4B_55),
     evidence_border: Color::hex(0x8C_94_9E),
     edges: [
-        Color::hex(0xB9_BF_C7),
-        Color::hex(0x5C_B3_F2),
-        Color::hex(0xFF_8C_4F),
-        Color::hex(0xE3_90_C2),
-        Color::hex(0x86_E3_F0),
-        Color::hex(0xF2_B2_3A),
-        Color::hex(0x45_D0_A0),
+        Color::hex(0xC2_C2_C2),
+        Color::hex(0x90_BF_FF),
+        Color::hex(0xFE_81_02),
+        Color::hex(0xD3_8D_BF),
+        Color::hex(0x75_F5_FB),
+        Color::hex(0xF3_DC_85),
+        Color::hex(0x37_B9_6E),
     ],
     bad: (Color::hex(0x47_23_21), Color::hex(0xFF_A7_9F)),
     note: (Color::hex(0x3D_35_1E), Color::hex(0xF2_CE_73)),
@@ -394,6 +397,7 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagram::color_vision;
 
     #[test]
     fn strokes_and_texts_have_enough_contrast_in_all_themes() {
@@ -419,6 +423,33 @@ mod tests {
                 assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
                 assert!([theme.page, theme.lane].iter().all(|ground| ink.contrast(*ground) >= 4.5));
             }
+        }
+    }
+
+    #[test]
+    fn relations_are_told_apart_without_red_green_or_blue_cones() {
+        for theme in Theme::ALL {
+            let named = Relation::ALL.map(|relation| (relation.code(), theme.edge(relation)));
+            color_vision::assert_distinct(theme.name, &named);
+        }
+    }
+
+    #[test]
+    fn whether_a_transaction_committed_is_told_by_more_than_colour() {
+        let border = |outcome| Theme::ALL.map(|t| t.style(Role::Bar(outcome, Emphasis::Evidence)).stroke);
+        let [committed, aborted, unknown] =
+            [Outcome::Committed, Outcome::Aborted, Outcome::Unknown].map(|outcome| border(outcome).map(|s| s.unwrap()));
+        for ((c, a), u) in committed.iter().zip(&aborted).zip(&unknown) {
+            assert!(c.color != a.color && a.color == u.color);
+            assert!(a.dash.is_empty() && !u.dash.is_empty());
+        }
+        // Reds and greys of the two borders differ for everyone.
+        for theme in Theme::ALL {
+            color_vision::assert_distinct(
+                theme.name,
+                &[("committed", theme.evidence_border), ("aborted", theme.bad.1)],
+            );
+            color_vision::assert_distinct(theme.name, &[("committed", theme.ink), ("aborted", theme.bad.1)]);
         }
     }
 

@@ -20,8 +20,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) type Window = Harness<'static, App>;
 
 pub(crate) fn window(theme: egui::Theme) -> Window {
+    window_of(egui::vec2(1280.0, 800.0), 1.0, theme)
+}
+
+/// A window of a size in points, at a scale.
+pub(crate) fn window_of(size: egui::Vec2, scale: f32, theme: egui::Theme) -> Window {
     Harness::builder()
-        .with_size([1280.0, 800.0])
+        .with_size(size)
+        .with_pixels_per_point(scale)
         .with_theme(theme)
         .build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(None))
 }

@@ -4,20 +4,27 @@ use super::clip::in_sight;
 use super::look::Look;
 use crate::app::style::colour32;
 use crate::diagram::Target;
+use crate::diagram::layout::{LABEL_FONT, ROW_FONT};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
 use egui::emath::GuiRounding as _;
-use egui::epaint::RectShape;
+use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
+use egui::epaint::{RectShape, TextShape};
 use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
 
-/// Below this size on the screen text is drawn as bars, in points.
-const LEGIBLE: f32 = 5.5;
+/// No text is smaller than this on the screen, in points: where a picture shrinks it further, it keeps this size and is
+/// shortened to its card, or is drawn as a bar.
+pub(super) const LEGIBLE: f32 = 11.0;
 /// How far outside the visible area a line is still drawn, in points: more than any width.
 const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
+/// Labels of edges are enlarged by up to this to be legible, around their middles.
+const LABEL_GROWTH: f32 = 1.45;
+
 /// Draws marks.
+#[derive(Clone, Copy)]
 pub(super) struct Brush<'a> {
     /// Where to lay out text.
     pub(super) painter: &'a Painter,
@@ -41,12 +48,26 @@ struct Paint {
 
 /// A text and its position.
 struct Words<'a> {
+    role: Role,
     at: Pos2,
     align: Align,
     size: f32,
     bold: bool,
-    is_prose: bool,
     text: &'a str,
+    /// The card, label or lane that it is in.
+    inside: Option<Rect>,
+}
+
+/// Below this size, as the picture shrinks it, a text of this role becomes a bar: lines of a card would touch each other,
+/// or what is at both ends of a line.
+fn smallest(role: Role) -> f32 {
+    match role {
+        Role::RowPlace | Role::CardStatus | Role::Folded => 9.5,
+        Role::RowText => 7.4,
+        Role::CardTitle | Role::Title => 5.6,
+        Role::LabelText(_) | Role::NumberText => 6.8,
+        _ => 8.0,
+    }
 }
 
 impl Brush<'_> {
@@ -71,9 +92,11 @@ impl Brush<'_> {
 
     /// Adds the shapes of what is in sight of a whole scene, paler where something else is highlighted.
     pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
-        // The operations of a card follow it.
+        // The operations of a card follow it, and so do texts.
         let mut is_card_lit = true;
+        let mut inside = None;
         for mark in &scene.marks {
+            inside = enclosing(mark, inside);
             let is_lit = match mark.target {
                 Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
                 Some(Target::Transaction(_)) => {
@@ -85,7 +108,7 @@ impl Brush<'_> {
                 _ => true,
             };
             if self.is_in_sight(mark) {
-                self.draw(std::slice::from_ref(mark), self.look.strength(is_lit), out);
+                self.of(mark, inside).draw_mark(mark, inside, self.look.strength(is_lit), out);
                 if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) = (mark.target, &mark.shape)
                     && matches!(mark.role, Role::Card(_))
                     && self.look.marked.contains(&t)
@@ -110,33 +133,50 @@ impl Brush<'_> {
 
     /// Adds the shapes of marks that together make one card, edge or label of this strength.
     pub(super) fn draw(&self, marks: &[Mark], strength: f32, out: &mut Vec<Shape>) {
+        let mut inside = None;
         for mark in marks {
-            let is_absent = |o| self.look.absent.operations.contains(&o);
-            let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
-            let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
-            let style = self.look.palette.theme().style(mark.role);
-            let fade = |colour: Color32| colour.gamma_multiply(strength);
-            let fill = style.fill.map(|colour| fade(colour32(colour)));
-            match &mark.shape {
-                SceneShape::Rect { rect, radius } => {
-                    self.rect(mark, (*rect, *radius), Paint { fill, stroke: style.stroke, strength }, out);
-                }
-                SceneShape::Line(path) => {
-                    let Some(stroke) = style.stroke else { continue };
-                    let points = path.flatten(12).into_iter().map(|point| self.point(point)).collect();
-                    let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
-                    let wide = if self.hovered { 1.45 } else { wide };
-                    self.line(points, &stroke, wide, strength, out);
-                }
-                SceneShape::Head(points) => {
-                    let points = points.map(|point| self.point(point)).to_vec();
-                    out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
-                }
-                SceneShape::Text { at, align, size, bold, text } => {
-                    let is_prose = mark.role.is_prose();
-                    let words = Words { at: *at, align: *align, size: *size, bold: *bold, is_prose, text };
-                    self.text(words, fill.unwrap_or_default(), out);
-                }
+            inside = enclosing(mark, inside);
+            self.of(mark, inside).draw_mark(mark, inside, strength, out);
+        }
+    }
+
+    /// The brush for a mark: that of a label of an edge draws larger, around the label's middle.
+    fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
+        let is_of_label =
+            matches!(mark.role, Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_));
+        let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
+        match inside.map(|label| label.center()).filter(|_| is_of_label && zoom > self.zoom) {
+            Some(middle) => Brush { zoom, origin: self.point(middle) - middle.to_vec2() * zoom, ..*self },
+            None => *self,
+        }
+    }
+
+    fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {
+        let is_absent = |o| self.look.absent.operations.contains(&o);
+        let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
+        let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
+        let style = self.look.palette.theme().style(mark.role);
+        let fade = |colour: Color32| colour.gamma_multiply(strength);
+        let fill = style.fill.map(|colour| fade(colour32(colour)));
+        match &mark.shape {
+            SceneShape::Rect { rect, radius } => {
+                self.rect(mark, (*rect, *radius), Paint { fill, stroke: style.stroke, strength }, out);
+            }
+            SceneShape::Line(path) => {
+                let Some(stroke) = style.stroke else { return };
+                let points = path.flatten(12).into_iter().map(|point| self.point(point)).collect();
+                let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
+                let wide = if self.hovered { 1.45 } else { wide };
+                self.line(points, &stroke, wide, strength, out);
+            }
+            SceneShape::Head(points) => {
+                let points = points.map(|point| self.point(point)).to_vec();
+                out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
+            }
+            SceneShape::Text { at, align, size, bold, text } => {
+                let (role, bold) = (mark.role, *bold);
+                let words = Words { role, at: *at, align: *align, size: *size, bold, text, inside };
+                self.text(words, fill.unwrap_or_default(), out);
             }
         }
     }
@@ -202,9 +242,9 @@ impl Brush<'_> {
     }
 
     fn text(&self, words: Words<'_>, colour: Color32, out: &mut Vec<Shape>) {
-        let Words { at, align, size, bold, is_prose, text } = words;
-        let at = self.point(at);
-        let on_screen = size * self.zoom;
+        let Words { role, align, bold, text, .. } = words;
+        let at = self.point(words.at);
+        let on_screen = words.size * self.zoom;
         if on_screen < VISIBLE {
             return;
         }
@@ -213,26 +253,56 @@ impl Brush<'_> {
             Align::Center => width / 2.0,
             Align::Right => width,
         };
-        if on_screen < LEGIBLE {
+        // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
+        let size = ((on_screen * 2.0).round() / 2.0).max(LEGIBLE);
+        let font = if role.is_prose() { FontId::proportional(size) } else { FontId::monospace(size) };
+        let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
+        let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
+        if is_note && on_screen < smallest(role) && ROW_FONT * self.zoom >= smallest(Role::RowText) {
+            // Beside words that can be read, bars would only distract.
+            return;
+        }
+        if on_screen < smallest(role) || room < size {
             let width = crate::diagram::text_size::width(text, on_screen);
             let bar = Rect::from_min_size(at - vec2(shift(width), on_screen * 0.18), vec2(width, on_screen * 0.36));
             out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));
             return;
         }
-        // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
-        let size = (on_screen * 2.0).round() / 2.0;
-        let font = if is_prose { FontId::proportional(size) } else { FontId::monospace(size) };
-        let galley = self.painter.layout_no_wrap(text.to_owned(), font, colour);
+        let mut job = LayoutJob::single_section(text.to_owned(), TextFormat::simple(font, colour));
+        job.wrap = TextWrapping::truncate_at_width(room);
+        let galley = self.painter.layout_job(job);
         let corner =
             (at - vec2(shift(galley.size().x), galley.size().y / 2.0)).round_to_pixels(self.painter.pixels_per_point());
         if bold {
             // As in `style::paint_bold`.
             let pixel = 1.0 / self.painter.pixels_per_point();
-            let second =
-                egui::epaint::TextShape::new(corner + vec2(pixel, 0.0), std::sync::Arc::clone(&galley), colour)
-                    .with_override_text_color(colour.gamma_multiply(0.6));
+            let second = TextShape::new(corner + vec2(pixel, 0.0), std::sync::Arc::clone(&galley), colour)
+                .with_override_text_color(colour.gamma_multiply(0.6));
             out.push(Shape::Text(second));
         }
         out.push(Shape::galley(corner, galley, colour));
+    }
+
+    /// Width for a text that is drawn larger than the picture shrinks it.
+    fn room(&self, words: &Words<'_>, at: Pos2) -> f32 {
+        let Some(inside) = words.inside.map(|inside| self.area(inside).shrink2(vec2(2.0, 0.0))) else {
+            return f32::INFINITY;
+        };
+        match words.align {
+            Align::Left | Align::After => inside.right() - at.x,
+            Align::Center if words.role == Role::NumberText => f32::INFINITY,
+            Align::Center => 2.0 * (inside.right() - at.x).min(at.x - inside.left()),
+            Align::Right => at.x - inside.left(),
+        }
+    }
+}
+
+/// The card or label that a mark is in, when the marks before it were in `before`.
+fn enclosing(mark: &Mark, before: Option<Rect>) -> Option<Rect> {
+    let is_frame = matches!(mark.role, Role::Card(_) | Role::Bar(..) | Role::Label(..));
+    match &mark.shape {
+        SceneShape::Rect { rect, .. } if is_frame => Some(*rect),
+        SceneShape::Text { at, .. } => before.filter(|frame| frame.contains(*at)),
+        _ => before,
     }
 }

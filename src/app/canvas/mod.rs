@@ -47,7 +47,7 @@ type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNo
 
 /// Name under which egui_graphs stores zoom and pan.
 const ID: &str = "canvas";
-/// Labels smaller than this on the screen are left out, in points.
+/// Labels that the picture shrinks below this are left out, in points.
 const LEGIBLE_LABEL: f32 = 5.5;
 /// Below this zoom, cards and edges have no names for screen readers.
 const NAMED_ZOOM: f32 = 0.12;

@@ -47,6 +47,11 @@ pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
         };
         ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong)).truncate());
         links_ui(ui, history, document, *operation, requests);
+    } else {
+        style::note(
+            ui,
+            "Click an operation for its line in the file, and for who wrote, read or replaced its version.",
+        );
     }
 }
 

@@ -8,8 +8,10 @@ use egui::{Color32, Rangef, Ui, WidgetInfo, WidgetType, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi};
 use egui_plot::{PlotPoint, PlotPoints, Points};
 
-/// Height of a chart without its headings.
-const HEIGHT: f32 = 170.0;
+/// Least and greatest height of a chart without its headings.
+const HEIGHT: (f32, f32) = (170.0, 440.0);
+/// Its share of what is seen of the page: two charts below each other fill it.
+const SHARE: f32 = 0.31;
 
 /// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
 pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
@@ -23,7 +25,8 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
         }
     });
     style::note(ui, about);
-    let response = frame(chart).show(ui, |plot| draw(plot, chart)).response;
+    let height = (ui.clip_rect().height() * SHARE).clamp(HEIGHT.0, HEIGHT.1);
+    let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);
 }
@@ -49,11 +52,14 @@ pub(super) fn series(label: &str, points: impl IntoIterator<Item = (f64, f64)>) 
 }
 
 /// An empty chart that does not move under the pointer, so that the page can be scrolled.
-fn frame(chart: &Chart) -> Plot<'_> {
+fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     let (x, y) = (&chart.x, &chart.y);
-    let y_axis = AxisHints::new_y().label_spacing(Rangef::new(10.0, 16.0)).formatter(|mark, _| text(y, mark.value));
+    let y_axis = AxisHints::new_y()
+        .label_spacing(Rangef::new(10.0, 16.0))
+        .formatter(|mark, _| text(y, mark.value))
+        .min_thickness(46.0);
     let plot = Plot::new(chart.title.clone())
-        .height(HEIGHT)
+        .height(height)
         .show_background(false)
         .allow_scroll(false)
         .allow_drag(false)

@@ -11,7 +11,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use crate::export::chart::{Chart, Marks, Unit};
-use egui::{FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{FontId, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -27,6 +27,7 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
             }
         };
         style::note(ui, text);
+        about_ui(ui, comparison, requests);
         return;
     }
     ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
@@ -48,6 +49,52 @@ pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) 
     });
 }
 
+fn chips_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+        for checker in Checker::ALL {
+            let on = comparison.chosen.contains(&checker);
+            let hint = format!("{}; decides {}", checker.about(), decides(checker));
+            if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
+                requests.push(Request::ToggleChecker(checker));
+            }
+        }
+    });
+}
+
+/// What there is to choose from.
+fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.add_space(8.0);
+    ScrollArea::vertical().id_salt("about checkers").auto_shrink(false).show(ui, |ui| {
+        egui::Grid::new("about checkers").num_columns(3).spacing(vec2(18.0, 6.0)).show(ui, |ui| {
+            for name in ["Checker", "Algorithm", "Decides"] {
+                style::bold_line(ui, name, style::BODY, palette.strong);
+            }
+            ui.end_row();
+            for checker in Checker::ALL {
+                let mut on = comparison.chosen.contains(&checker);
+                if ui.checkbox(&mut on, checker.name()).clicked() {
+                    requests.push(Request::ToggleChecker(checker));
+                }
+                ui.label(RichText::new(checker.about()).color(palette.text));
+                style::short_note(ui, decides(checker));
+                ui.end_row();
+            }
+        });
+    });
+}
+
+/// The levels of the strip that a checker decides; the engines of this program decide all there are.
+fn decides(checker: Checker) -> String {
+    let levels = checker.levels();
+    let codes: Vec<&str> = levels.iter().filter(|level| level.row().usual).map(|level| level.code()).collect();
+    match levels.len() - codes.len() {
+        0 => codes.join(", "),
+        more => format!("{} and {more} more", codes.join(", ")),
+    }
+}
+
 fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     ui.horizontal(|ui| {
         for (is_sweep, name, hint) in [
@@ -60,17 +107,10 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
             }
         }
     });
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        for checker in Checker::ALL {
-            let on = comparison.chosen.contains(&checker);
-            let codes: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
-            let hint = format!("Decides {}", codes.join(", "));
-            if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
-                requests.push(Request::ToggleChecker(checker));
-            }
-        }
-    });
+    // Before there are results, the page lists them with what they are.
+    if !comparison.has_nothing() {
+        chips_ui(ui, comparison, requests);
+    }
     if comparison.is_sweep {
         sweep::plan_ui(ui, &comparison.sweep, requests);
     }

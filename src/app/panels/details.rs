@@ -6,6 +6,7 @@ use super::versions::{choose_ui, strip_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
+use crate::diagram::versions;
 use egui::{Align, Layout, Ui, vec2};
 
 /// From this width on both parts are side by side, and from this height below each other.
@@ -57,6 +58,18 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
         }
         sequence_ui(ui, shown, picture, 1.0, requests);
     }
+}
+
+/// Height of the versions at issue with the keys to choose from.
+pub(super) fn key_height() -> f32 {
+    versions::height(READERS) + 44.0
+}
+
+/// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
+pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), requests: &mut Requests) {
+    let Some(history) = &shown.1.history else { return };
+    ui.horizontal(|ui| choose_ui(ui, history, shown.1, false, requests));
+    key_ui(ui, shown, requests);
 }
 
 /// The versions at issue of the key.

@@ -5,7 +5,7 @@ use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
 use crate::app::vocabulary::Page;
 use crate::export::{EXPORTERS, ExportKind};
-use egui::{Id, Modal, Ui, WidgetInfo, WidgetType};
+use egui::{Id, Ui, WidgetInfo, WidgetType};
 use std::path::{Path, PathBuf};
 
 /// Draws the dialog over the window; the form is edited in place.
@@ -17,7 +17,7 @@ pub fn export_ui(
     requests: &mut Requests,
 ) {
     let palette = Palette::of(ui);
-    let answer = Modal::new(Id::new("export")).show(ui.ctx(), |ui| {
+    let answer = super::sheet("export", ui).show(ui.ctx(), |ui| {
         ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
         let is_order = form.view == Page::Order;
         let title = if is_order { "Save this order" } else { "Export this anomaly" };

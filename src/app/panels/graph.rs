@@ -4,6 +4,7 @@ use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
+use crate::app::page::PageRow;
 use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
@@ -207,8 +208,12 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
 pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 12.0;
-        for row in Page::table() {
+        let (tabs, rest) = Page::table().split_at(n_tabs(ui));
+        for row in tabs {
             tab_ui(ui, Command::Show(row.page), state.page == row.page, requests);
+        }
+        if !rest.is_empty() {
+            more_ui(ui, rest, state, requests);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
@@ -221,6 +226,47 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 }
             }
         });
+    });
+}
+
+/// How many tabs there is room for: all, or some and a menu with the others.
+fn n_tabs(ui: &Ui) -> usize {
+    const ARROWS: f32 = 56.0;
+    const MORE: f32 = 84.0;
+    let font = FontId::proportional(style::BODY);
+    let width = |row: &PageRow| {
+        let galley = ui.painter().layout_no_wrap(row.name.to_owned(), font.clone(), egui::Color32::WHITE);
+        galley.size().x + 1.0 + ui.spacing().item_spacing.x
+    };
+    let room = ui.available_width() - ARROWS;
+    let ends: Vec<f32> = Page::table()
+        .iter()
+        .scan(0.0, |end, row| {
+            *end += width(row);
+            Some(*end)
+        })
+        .collect();
+    if ends.last().is_some_and(|end| *end > room) {
+        ends.iter().filter(|end| **end <= room - MORE).count()
+    } else {
+        ends.len()
+    }
+}
+
+/// The pages whose tabs have no room.
+fn more_ui(ui: &mut Ui, rest: &[PageRow], state: &State, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let active = rest.iter().find(|row| row.page == state.page);
+    let (name, colour) = active.map_or(("More", palette.weak), |row| (row.name, palette.accent));
+    ui.menu_button(egui::RichText::new(name).color(colour), |ui| {
+        for row in rest {
+            let command = Command::Show(row.page);
+            let button = egui::Button::selectable(state.page == row.page, row.name);
+            if ui.add(button).on_hover_text(super::tooltip(command)).clicked() {
+                requests.push(Request::Run(command));
+                ui.close();
+            }
+        }
     });
 }
 

@@ -4,13 +4,18 @@ use super::{anomalies, paint_relation};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::style::{self, Palette};
 use crate::relations::Relation;
-use egui::{Id, Modal, RichText, ScrollArea, Sense, Ui, vec2};
+use egui::{RichText, ScrollArea, Sense, Ui, vec2};
+
+/// Widest, and from which width on there are three columns.
+const WIDTHS: (f32, f32) = (1120.0, 960.0);
+/// Width of the keys in a column.
+const KEYS: f32 = 146.0;
 
 /// Draws the sheet over the window.
 pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let answer = Modal::new(Id::new("help")).show(ui.ctx(), |ui| {
-        ui.set_width(700.0_f32.min(ui.ctx().content_rect().width() - 60.0));
+    let answer = super::sheet("help", ui).show(ui.ctx(), |ui| {
+        ui.set_width(WIDTHS.0.min(ui.ctx().content_rect().width() - 90.0));
         ui.horizontal(|ui| {
             style::bold_line(ui, "Keys and legend", style::TITLE, palette.strong);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.button("Close").clicked()).inner
@@ -24,39 +29,49 @@ pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
 }
 
 fn sheet_ui(ui: &mut Ui) -> bool {
-    let palette = Palette::of(ui);
     let height = ui.ctx().content_rect().height() - 150.0;
-    ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
-        ui.columns(2, |columns| {
-            let [left, right] = columns else { return };
-            for group in [Group::Go, Group::Edit, Group::Help] {
-                keys_ui(left, group);
-            }
-            for group in [Group::File, Group::View] {
-                keys_ui(right, group);
-            }
-            style::bold(left, "Edges", style::HEADING, palette.strong);
-            for relation in Relation::ALL {
-                left.horizontal(|ui| {
-                    let (area, _) = ui.allocate_exact_size(vec2(44.0, 16.0), Sense::hover());
-                    paint_relation(ui.painter(), area, relation, &palette, true);
-                    ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
-                    style::note(ui, format!("{}: {}", relation.name(), relation.meaning()));
-                });
-            }
-            left.add_space(6.0);
-            style::note(left, "A thick line is part of the contradiction, a thin one is evidence for another line.");
-            style::note(left, "Drag a card to move it, drag the ground to pan, Ctrl and the wheel zoom, a double click on an edge shows or folds its evidence.");
-            left.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
+    let n = if ui.available_width() >= WIDTHS.1 { 3 } else { 2 };
+    let area = ScrollArea::vertical().max_height(height).min_scrolled_height(height).auto_shrink([false, true]);
+    area.show(ui, |ui| {
+        ui.columns(n, |columns| {
+            keys_ui(&mut columns[0], Group::Go);
+            edges_ui(&mut columns[0]);
+            keys_ui(&mut columns[1], Group::File);
+            keys_ui(&mut columns[1], Group::Edit);
+            keys_ui(&mut columns[n - 1], Group::View);
+            keys_ui(&mut columns[n - 1], Group::Help);
         });
     });
     false
 }
 
+/// What lines mean, and what the pointer does.
+fn edges_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    style::bold(ui, "Edges", style::HEADING, palette.strong);
+    for relation in Relation::ALL {
+        ui.horizontal(|ui| {
+            let (area, _) = ui.allocate_exact_size(vec2(44.0, 16.0), Sense::hover());
+            paint_relation(ui.painter(), area, relation, &palette, true);
+            ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
+            let about = RichText::new(format!("{}: {}", relation.name(), relation.meaning()));
+            ui.add(egui::Label::new(about.size(style::SMALL).color(palette.weak)).wrap());
+        });
+    }
+    ui.add_space(6.0);
+    style::note(ui, "A thick line is part of the contradiction, a thin one is evidence for another line.");
+    style::note(
+        ui,
+        "Drag a card to move it, drag the ground to pan, Ctrl and the wheel zoom, a double click on an edge shows or folds its evidence.",
+    );
+    ui.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
+}
+
 fn keys_ui(ui: &mut Ui, group: Group) {
     let palette = Palette::of(ui);
     style::bold(ui, group.title(), style::HEADING, palette.strong);
-    egui::Grid::new(group.title()).num_columns(2).spacing(vec2(12.0, 4.0)).show(ui, |ui| {
+    let grid = egui::Grid::new(group.title()).num_columns(2).spacing(vec2(10.0, 2.0)).min_row_height(18.0);
+    grid.min_col_width(KEYS).show(ui, |ui| {
         for row in Command::table().iter().filter(|row| row.group == group) {
             let keys: Vec<String> = row.keys.iter().map(crate::app::command::key_text).collect();
             ui.label(RichText::new(keys.join("  ")).monospace().color(palette.accent));

@@ -5,16 +5,19 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
-use crate::app::style::{self, Palette};
+use crate::app::style::{self, GAP, Palette};
 use crate::app::vocabulary::Page;
 use crate::checkers::ViolationId;
 use crate::diagram::lanes::{Lanes, Shown, View};
+use crate::diagram::scene::Scene;
 use crate::history::{self, Named, TransactionId};
 use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
-const LEGIBLE: f32 = 0.72;
-const LARGE: f32 = 1.25;
+const LEGIBLE: f32 = 0.66;
+const LARGE: f32 = 1.35;
+/// Below the anomaly, all sessions need at least this height.
+const ROOM_FOR_ALL: f32 = 280.0;
 
 /// Zoom and position of the lanes.
 #[derive(Clone, Debug)]
@@ -94,10 +97,38 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
         Some(picture) => {
             let factor = if ui.ui_contains_pointer() { ui.input(|input| input.zoom_delta()) } else { 1.0 };
             kept.scale = (kept.scale * factor).clamp(0.3, 5.0);
-            sequence_ui(ui, (state, document), picture, kept.scale, requests);
+            own_ui(ui, (state, document), picture, kept, requests);
         }
         None => all_ui(ui, state, document, kept, requests),
     }
+}
+
+/// The anomaly over time, below it the versions of its key, and below these all sessions, as far as there is room.
+fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut LanesView, requests: &mut Requests) {
+    let room = ui.available_size();
+    let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
+    let (versions, all) = (super::details::key_height(), room.y - need > ROOM_FOR_ALL + super::details::key_height());
+    if room.y - need < versions {
+        return sequence_ui(ui, shown, picture, kept.scale, requests);
+    }
+    ui.allocate_ui(vec2(room.x, need + GAP), |ui| sequence_ui(ui, shown, picture, kept.scale, requests));
+    let inner = egui::Frame::new().inner_margin(egui::Margin { left: 10, right: 10, ..Default::default() });
+    ui.separator();
+    let height = if all { versions } else { ui.available_height() };
+    ui.allocate_ui(vec2(room.x, height), |ui| {
+        ui.set_min_height(versions);
+        inner.show(ui, |ui| super::details::chosen_key_ui(ui, shown, requests));
+    });
+    if all {
+        ui.separator();
+        all_ui(ui, shown.0, shown.1, kept, requests);
+    }
+}
+
+/// How many times as large as in an export the anomaly is drawn in this room.
+fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
+    let fits = (room.x / scene.bounds.width().max(1.0)).min(room.y / scene.bounds.height().max(1.0));
+    fits.clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
@@ -108,9 +139,8 @@ pub(super) fn sequence_ui(
     scale: f32,
     requests: &mut Requests,
 ) {
-    let (scene, room) = (&picture.lanes, ui.available_size());
-    let fits = (room.x / scene.bounds.width().max(1.0)).min(room.y / scene.bounds.height().max(1.0));
-    let zoom = fits.clamp(LEGIBLE, LARGE) * scale;
+    let scene = &picture.lanes;
+    let zoom = zoom_of(scene, ui.available_size()) * scale;
     let id = ("sequence", picture.argument.id);
     ScrollArea::both().id_salt(id).auto_shrink(false).show(ui, |ui| {
         let size = scene.bounds.size() * zoom;

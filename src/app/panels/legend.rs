@@ -20,10 +20,15 @@ pub(super) fn legend_ui(
     requests: &mut Requests,
 ) {
     let palette = Palette::of(ui);
-    let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
+    let present: Vec<Relation> = Relation::ALL.into_iter().filter(|relation| present.contains(relation)).collect();
+    let named = |relation: &Relation| format!("{} {}", relation.code(), relation.name());
+    let small = FontId::proportional(style::SMALL);
+    let width = |text: String| ui.painter().layout_no_wrap(text, small.clone(), palette.text).size().x + 58.0;
+    // Letters alone where there is little room.
+    let is_wide = present.iter().map(|relation| width(named(relation))).sum::<f32>() <= area.width() - 10.0;
     let mut left = area.left() + 10.0;
     for relation in present {
-        let text = format!("{} {}", relation.code(), relation.name());
+        let text = if is_wide { named(&relation) } else { relation.code().to_owned() };
         let shown = !state.hidden.contains(&relation);
         let colour = if shown { palette.text } else { palette.weak.gamma_multiply(0.6) };
         let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), colour);
@@ -40,14 +45,19 @@ pub(super) fn legend_ui(
         let sample = Rect::from_min_max(item.min + vec2(8.0, 0.0), pos2(item.left() + 36.0, item.bottom()));
         paint_relation(painter, sample, relation, &palette, shown);
         painter.galley(pos2(item.left() + 44.0, item.center().y - galley.size().y / 2.0), galley, colour);
-        response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, shown, format!("Show {text}")));
+        response.widget_info(|| {
+            WidgetInfo::selected(WidgetType::Checkbox, true, shown, format!("Show {}", named(&relation)))
+        });
         let hint = if shown { "Click to hide these edges" } else { "Click to show these edges" };
-        if response.on_hover_text(hint).clicked() {
+        if response.on_hover_text(format!("{}. {hint}", named(&relation))).clicked() {
             requests.push(Request::ToggleRelation(relation));
         }
     }
     let Some(note) = note else { return };
-    let galley = ui.painter().layout_no_wrap(note.to_owned(), FontId::proportional(style::SMALL), palette.weak);
+    let format = egui::TextFormat::simple(small, palette.weak);
+    let mut job = egui::text::LayoutJob::single_section(note.to_owned(), format);
+    job.wrap = egui::text::TextWrapping::truncate_at_width(area.width() - 24.0);
+    let galley = ui.painter().layout_job(job);
     let beside = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
     let above = pos2(area.left() + 12.0, area.bottom() - 38.0 - galley.size().y);
     let at = if beside.x + galley.size().x <= area.right() { beside } else { above };

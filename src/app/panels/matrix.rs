@@ -78,7 +78,7 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
     let palette = Palette::of(ui);
     let n = table.transactions.len();
     let room = ui.available_size() - vec2(NAMES + 20.0, NAMES + 20.0);
-    let size = (room.min_elem() / n as f32).clamp(16.0, 54.0);
+    let size = (room.min_elem() / n as f32).clamp(16.0, 200.0);
     let attended = document.attended();
     let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
     ScrollArea::both().id_salt("matrix").auto_shrink(false).show_viewport(ui, |ui, viewport| {
@@ -108,7 +108,7 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
         for column in columns.clone() {
             let t = table.transactions[column];
             let colour = if attended.contains(&t) { palette.accent } else { palette.text };
-            let font = FontId::monospace(style::CODE - 1.0);
+            let font = FontId::monospace(style::SMALL);
             let galley = ui.painter().layout_no_wrap(elide(&name(t), 13), font, colour);
             let at = pos2(origin.x + (column as f32 + 0.5) * size - galley.size().y / 2.0, origin.y - 6.0);
             ui.painter().add(egui::epaint::TextShape::new(at, galley, colour).with_angle(-std::f32::consts::FRAC_PI_2));
@@ -140,7 +140,7 @@ fn name_ui(
     let response = ui.interact(area, ui.id().with(("row", t.index())), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Row {name}")));
     let colour = if attended || response.hovered() { palette.accent } else { palette.text };
-    let font = FontId::monospace(style::CODE - 1.0);
+    let font = FontId::monospace(style::SMALL);
     ui.painter().text(area.right_center() - vec2(8.0, 0.0), Align2::RIGHT_CENTER, name, font, colour);
     if t.is_initial() {
         return;
@@ -179,8 +179,8 @@ fn cell_ui(ui: &Ui, document: &Document, seen: Seen<'_>, requests: &mut Requests
             Stroke::new(1.4, colour),
             StrokeKind::Inside,
         );
-        if part.width() > 20.0 && part.height() > 11.0 {
-            let font = FontId::monospace(style::CODE - 2.0);
+        if part.width() > 20.0 && part.height() > 13.0 {
+            let font = FontId::monospace((part.height() * 0.3).clamp(style::SMALL, style::TITLE));
             ui.painter().text(part.center(), Align2::CENTER_CENTER, relation.code(), font, colour);
         }
     }

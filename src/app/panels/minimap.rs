@@ -4,7 +4,7 @@ use crate::app::command::{Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::minimap::Minimap;
 use crate::app::state::Document;
-use crate::app::style::{Palette, colour32, counted};
+use crate::app::style::{self, Palette, colour32, counted};
 use crate::diagram::theme::Role;
 use egui::epaint::Mesh;
 use egui::{CursorIcon, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
@@ -35,8 +35,10 @@ pub(super) fn minimap_ui(
     sight: Option<(f64, f64)>,
     requests: &mut Requests,
 ) -> Option<(f64, f64)> {
+    ui.add_space(3.0);
     let size = vec2(ui.available_width(), HEIGHT);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+    legend_ui(ui, !document.marks.all.is_empty());
     let map = document.minimap.as_ref()?;
     let area = area.shrink2(vec2(10.0, 2.0));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
@@ -113,6 +115,35 @@ fn marks_ui(
     Some(at)
 }
 
+/// What the band shows, in a line below it.
+fn legend_ui(ui: &mut Ui, has_marks: bool) {
+    let palette = Palette::of(ui);
+    let note = palette.theme().style(Role::NoteText).fill.map_or(palette.strong, colour32);
+    let marks = has_marks.then_some((note, vec2(8.0, 6.0), "marks"));
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        ui.add_space(10.0);
+        for (colour, size, text) in [
+            (palette.bad, vec2(3.0, 10.0), "anomalies: the longer, the more"),
+            (palette.caution, vec2(2.0, 14.0), "the selected one"),
+            (palette.shade, vec2(10.0, 8.0), "transactions"),
+            (palette.accent, vec2(10.0, 12.0), "in sight: drag it"),
+        ]
+        .into_iter()
+        .chain(marks)
+        {
+            let (area, _) = ui.allocate_exact_size(vec2(size.x, 14.0), Sense::hover());
+            let mark = Rect::from_center_size(area.center(), size);
+            match colour == palette.accent {
+                true => drop(ui.painter().rect_stroke(mark, 2.0, Stroke::new(1.4, colour), StrokeKind::Inside)),
+                false => drop(ui.painter().rect_filled(mark, 0.0, colour)),
+            }
+            style::note(ui, text);
+            ui.add_space(10.0);
+        }
+    });
+}
+
 /// Where the brush was dragged to, or is put by a click.
 fn dragged(
     ui: &Ui,
@@ -160,7 +191,7 @@ fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
     for (bin, share) in map.density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
         let height = ((area.height() - MARKS - 2.0) * share.sqrt()).max(1.5);
         let bar = Rect::from_min_max(pos2(x(bin), area.bottom() - height), pos2(x(bin + 1), area.bottom()));
-        mesh.add_colored_rect(bar, palette.line);
+        mesh.add_colored_rect(bar, palette.shade);
     }
     let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;
     for mark in &map.marks {

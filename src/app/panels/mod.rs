@@ -54,7 +54,14 @@ use super::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Emphasis;
 use crate::diagram::scene::Scene;
 use crate::relations::Relation;
-use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use egui::{
+    Color32, Frame, Id, Margin, Modal, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
+
+/// A dialog over the window, with room around what is in it.
+fn sheet(id: &str, ui: &Ui) -> Modal {
+    Modal::new(Id::new(id)).frame(Frame::popup(ui.style()).inner_margin(Margin::same(18)).corner_radius(10.0))
+}
 
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {

@@ -6,7 +6,7 @@ use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::vocabulary::Page;
 use crate::app::witness_view::OrderView;
-use crate::checkers::{Level, Witness};
+use crate::checkers::{Level, LevelResult, Verdict, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
 use crate::history::{History, KeyId, OperationId};
 use crate::report::grouped;
@@ -22,6 +22,7 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     levels_ui(ui, document, requests);
     let Some(order) = &document.order else {
         style::note(ui, nothing(document));
+        broken_ui(ui, document, requests);
         return;
     };
     if super::failed_ui(ui, document, Page::Order) {
@@ -29,6 +30,9 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     }
     let Some(replay) = &order.replay else {
         style::note(ui, order.none.unwrap_or("Writing the order down…"));
+        if order.none.is_some() {
+            broken_ui(ui, document, requests);
+        }
         return;
     };
     let height = ui.available_height();
@@ -43,8 +47,35 @@ fn nothing(document: &Document) -> &'static str {
     match (document.is_busy(), document.strongest_satisfied()) {
         (_, Some(_)) => "Choose a level.",
         (true, None) => "No level is known to hold yet.",
-        (false, None) => "No level is known to hold, so there is no order to show.",
+        (false, None) => "No level is known to hold, so no order explains every read. This is why:",
     }
+}
+
+/// The levels that do not hold, what each promises, and the way to what breaks it.
+fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ScrollArea::vertical().id_salt("broken").auto_shrink(false).show(ui, |ui| {
+        for (level, result) in document.levels.iter().filter(|(level, _)| level.row().usual) {
+            let is_broken = |result: &&LevelResult| !matches!(result.verdict, Verdict::Satisfied(_));
+            let Some(result) = result.as_deref().filter(is_broken) else { continue };
+            let verdict = &result.verdict;
+            ui.add_space(6.0);
+            ui.horizontal(|ui| {
+                let text = format!("{level}, {}: {}", level.long_name().replace('-', " "), verdict.word());
+                style::bold_line(ui, &text, style::HEADING, palette.verdict(Some(verdict)));
+                if *verdict == Verdict::Violated {
+                    let hint = "Select the smallest anomaly that breaks this level";
+                    if ui.small_button("Its smallest anomaly").on_hover_text(hint).clicked() {
+                        requests.push(Request::SelectLevel(*level));
+                    }
+                }
+            });
+            ui.label(RichText::new(format!("It promises that {}.", level.promise())).color(palette.text));
+            if let Verdict::Undecided(cause) = verdict {
+                style::note(ui, format!("Left open: {cause}."));
+            }
+        }
+    });
 }
 
 /// The satisfied levels to select from, and what the order of the selected one means.
@@ -60,7 +91,10 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         }
         if let Some(order) = &document.order {
             ui.add_space(8.0);
-            ui.label(RichText::new(meaning(document, order.level)).color(palette.weak));
+            let meaning = meaning(document, order.level);
+            if !meaning.is_empty() {
+                ui.label(RichText::new(meaning).color(palette.weak));
+            }
             if !matches!(document.witness(order.level), Some(Witness::Reads) | None) {
                 let verified = ui.colored_label(palette.good, "Independently verified");
                 verified.on_hover_text("Code that shares nothing with the checker has replayed this order: every read is explained at this level.");

@@ -7,16 +7,21 @@ use crate::app::replaying::RunView;
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
+use crate::diagram::text_size::elide;
 use crate::history::History;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Color32, CornerRadius, FontId, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2,
+    Align, Color32, CornerRadius, FontId, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType,
+    vec2,
 };
 
 /// Room on both sides of a step, in points.
 const SIDE: f32 = 8.0;
 /// Number of steps whose length is measured.
 const MEASURED: usize = 300;
+
+/// Below this width the steps are above what the current one is about.
+const NARROW: f32 = 560.0;
 
 /// Draws the panel.
 pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
@@ -27,11 +32,17 @@ pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mu
         return;
     };
     let history = &picture.argument.counterexample.history;
-    let height = ui.available_height();
-    let widths = [0.4, 0.6].map(|share| (ui.available_width() - GAP) * share);
-    ui.horizontal_top(|ui| {
-        column_ui(ui, widths[0], height, |ui| steps_ui(ui, document, view, run, requests));
-        column_ui(ui, widths[1], height, |ui| {
+    let size = ui.available_size();
+    // Side by side, or one above the other where the middle of the window is narrow.
+    let is_narrow = size.x < NARROW;
+    let part = |share: f32| match is_narrow {
+        true => vec2(size.x, (size.y - GAP) * share),
+        false => vec2((size.x - GAP) * share, size.y),
+    };
+    let layout = if is_narrow { Layout::top_down(Align::Min) } else { Layout::left_to_right(Align::Min) };
+    ui.with_layout(layout, |ui| {
+        column_ui(ui, part(0.4).x, part(0.4).y, |ui| steps_ui(ui, document, view, run, requests));
+        column_ui(ui, part(0.6).x, part(0.6).y, |ui| {
             if let Some(step) = run.steps.get(view.step) {
                 step_ui(ui, history, view, run, step, requests);
             }
@@ -157,6 +168,9 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
     };
     let mut rows: Vec<(&KeyState, &KeyState)> = step.before.iter().zip(&step.after).collect();
     rows.sort_by_key(|(before, _)| Some(before.key) != own);
+    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
+    // Three columns with room between them.
+    let most = ((ui.available_width() - 40.0) / 3.0 / letter).max(4.0) as usize;
     Grid::new("keys of the replay").num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
         for name in ["key", "before", "after"] {
             style::note(ui, name);
@@ -166,17 +180,17 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
             let is_about = Some(before.key) == own || before != after;
             let colour = if is_about { palette.strong } else { palette.weak };
             let name = history.key_name(before.key);
-            ui.label(RichText::new(&name).monospace().color(colour));
-            state_ui(ui, history, before, colour, &format!("Key {name} before: "));
+            ui.label(RichText::new(elide(&name, most)).monospace().color(colour)).on_hover_text(&name);
+            state_ui(ui, (history, before, most), colour, &format!("Key {name} before: "));
             let changed = if before != after { palette.accent } else { colour };
-            state_ui(ui, history, after, changed, &format!("Key {name} after: "));
+            state_ui(ui, (history, after, most), changed, &format!("Key {name} after: "));
             ui.end_row();
         }
     });
 }
 
-/// What is committed, and what was written by transactions that have not ended.
-fn state_ui(ui: &mut Ui, history: &History, state: &KeyState, colour: Color32, name: &str) {
+/// What is committed, and what was written by transactions that have not ended, in at most so many columns.
+fn state_ui(ui: &mut Ui, (history, state, most): (&History, &KeyState, usize), colour: Color32, name: &str) {
     let pending = state.pending.iter().map(|&o| {
         let writer = history.transaction_name(history.transaction_of(o));
         format!("{writer}: {}", history.value_name(history.operation(o).value))
@@ -186,9 +200,11 @@ fn state_ui(ui: &mut Ui, history: &History, state: &KeyState, colour: Color32, n
         true => state.text.clone(),
         false => format!("{} (open {})", state.text, pending.join(", ")),
     };
-    let response = ui.label(RichText::new(&text).monospace().color(colour));
+    let response = ui.label(RichText::new(elide(&text, most)).monospace().color(colour));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}{text}")));
     if !pending.is_empty() {
-        response.on_hover_text("Open: written by a transaction that has not ended");
+        response.on_hover_text(format!("{text}\nOpen: written by a transaction that has not ended"));
+    } else if elide(&text, most) != text {
+        response.on_hover_text(text);
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn scene_ui(
     for (place, (of, name)) in scene.names.iter().enumerate() {
         let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
         if of.is_positive() {
-            let named = ui.interact(of, response.id.with(place), Sense::empty());
+            let named = ui.interact(of, response.id.with(("named", place)), Sense::empty());
             named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
         }
     }

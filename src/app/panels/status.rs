@@ -6,6 +6,9 @@ use crate::app::style::{self, Palette};
 use crate::report::grouped;
 use egui::{Align, Layout, RichText, Ui};
 
+/// Room for the position of the selected anomaly, in points.
+const PLACE: f32 = 130.0;
+
 /// Draws the line.
 pub fn status_ui(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
@@ -33,7 +36,15 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 &[(&[Command::Open], "open"), (&[Command::SwitchTheme], "dark or light"), (&[Command::Help], "keys")]
             }
         };
+        // Keys of the help sheet come last, and have room in any case.
+        let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::FontId::monospace(style::SMALL), 'm'));
+        let right = if state.document.is_some() && !state.show_collect { PLACE } else { 0.0 };
+        let room = ui.max_rect().right() - right - 9.0 * letter;
         for (commands, what) in hints {
+            let width = (commands.iter().map(|c| c.key_text().len() + 1).sum::<usize>() + what.len()) as f32 * letter;
+            if ui.cursor().left() + width > room && commands != &[Command::Help] {
+                continue;
+            }
             let keys: Vec<String> = commands.iter().map(|command| command.key_text()).collect();
             ui.label(RichText::new(keys.join(" ")).monospace().size(style::SMALL).color(palette.strong));
             style::note(ui, *what);
@@ -44,7 +55,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 RichText::new(format!("Looking into {}…", folder.display())).size(style::SMALL).color(palette.strong),
             );
         }
-        if let Some(document) = &state.document {
+        if let Some(document) = state.document.as_ref().filter(|_| !state.show_collect) {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(RichText::new(place(document)).size(style::SMALL).color(palette.weak));
             });

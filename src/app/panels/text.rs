@@ -17,7 +17,7 @@ pub fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             requests.push(Request::Copy(picture.argument.text.clone()));
         }
     });
-    ScrollArea::both().id_salt("text").auto_shrink(false).show(ui, |ui| {
+    ScrollArea::vertical().id_salt("text").auto_shrink(false).show(ui, |ui| {
         ui.add(egui::Label::new(RichText::new(&picture.argument.text).monospace()).wrap().selectable(true));
     });
 }

@@ -84,11 +84,16 @@ impl Lanes<'_> {
         let mut between: HashMap<(TransactionId, TransactionId), usize> = HashMap::new();
         let pair = |(from, to): (TransactionId, TransactionId)| (from.min(to), from.max(to));
         edges().for_each(|(_, _, edge)| *between.entry(pair((edge.from, edge.to))).or_default() += 1);
+        let area = |t| self.area_of(anomaly.renaming.old_transaction(t));
+        let placed = edges().filter_map(|(index, arrow, edge)| {
+            let has_twin = between[&pair((edge.from, edge.to))] > 1;
+            Some((index, arrow, has_twin, (area(edge.from)?, area(edge.to)?)))
+        });
+        let placed: Vec<_> = placed.collect();
+        let shifts = shifts(placed.iter().map(|(.., ends)| *ends));
         let mut ways = Vec::new();
-        for (index, arrow, edge) in edges() {
-            let area = |t| self.area_of(anomaly.renaming.old_transaction(t));
-            let (Some(from), Some(to)) = (area(edge.from), area(edge.to)) else { continue };
-            let path = self.way(from, to, index, between[&pair((edge.from, edge.to))] > 1, bars);
+        for (&(index, arrow, has_twin, ends), shifts) in placed.iter().zip(shifts) {
+            let path = self.way(ends, shifts, has_twin, bars);
             if path.bounds().expand(SIDE).intersects(self.plot) {
                 ways.push(Way { index, arrow, points: path.flatten(BOW), path });
             }
@@ -98,25 +103,23 @@ impl Lanes<'_> {
 
     /// The path of an edge: level and upright pieces to another lane; within one straight, or a bow if something else of
     /// the session is in between or it is not the only one between two transactions.
-    fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Path {
-        // Parallel edges start and end next to each other.
-        let shift = (index as f32 * 0.37).fract();
+    fn way(&self, (from, to): (Rect, Rect), shifts: Shifts, has_twin: bool, bars: &[Bar]) -> Path {
         if (from.center().y - to.center().y).abs() >= 1.0 && !self.shown.timeline.is_order {
             let down = to.center().y > from.center().y;
-            let end = |bar: Rect, bottom: bool| {
-                let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.7;
+            let end = |bar: Rect, shift: f32, bottom: bool| {
+                let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.8;
                 pos2(x, if bottom { bar.bottom() } else { bar.top() })
             };
-            let (a, b) = (end(from, down), end(to, !down));
+            let (a, b) = (end(from, shifts.start, down), end(to, shifts.end, !down));
             // Out of its lane, level in the free space next to the lane of the reader, and in.
             let room = (self.own - to.height()).max(6.0);
-            let aside = HEAD.min(room * 0.6) + (room / 2.0 - HEAD).max(room * 0.2) * shift;
+            let aside = HEAD.min(room * 0.6) + (room / 2.0 - HEAD).max(room * 0.3) * shifts.level;
             let y = b.y + if down { -aside } else { aside };
             return Path::rounded(&[a, pos2(a.x, y), pos2(b.x, y), b], 6.0);
         }
         let forward = from.center().x < to.center().x;
         if self.shown.timeline.is_order && forward {
-            return self.stepped(from, to, index, bars);
+            return self.stepped(from, to, shifts, bars);
         }
         let (a, b) = match forward {
             true => (from.right_center(), to.left_center()),
@@ -135,27 +138,58 @@ impl Lanes<'_> {
         let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
         let room = ((self.own - from.height()) / 2.0 - 12.0).clamp(8.0, 24.0);
         let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
-        bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
+        bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shifts.level)))
     }
 
     /// In an order each transaction has a place of its own: behind that of the writer down or up, between two lanes to
     /// the reader, and in where it starts. Only what overlaps it can be in the way.
-    fn stepped(&self, from: Rect, to: Rect, index: usize, bars: &[Bar]) -> Path {
+    fn stepped(&self, from: Rect, to: Rect, shifts: Shifts, bars: &[Bar]) -> Path {
         let (a, b) = (from.right_center(), to.left_center());
         let between = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
         if (a.y - b.y).abs() < 1.0 && !bars.iter().any(|bar| bar.area.intersects(between)) {
             return Path::line(a, b);
         }
-        // Edges with ends in common are next to each other.
-        let shift = (index as f32 * 0.37).fract();
-        let x = a.x + self.view.zoom as f32 * APART * (0.2 + 0.6 * shift);
-        let start = a + vec2(0.0, (shift - 0.5) * from.height() * 0.5);
+        let x = a.x + self.view.zoom as f32 * APART * (0.2 + 0.6 * shifts.start);
+        let start = a + vec2(0.0, (shifts.start - 0.5) * from.height() * 0.5);
         let (side, edge) = if to.center().y >= from.center().y { (-1.0, to.top()) } else { (1.0, to.bottom()) };
         let room = (self.lane - to.height()) / 2.0 - HEAD;
-        let y = edge + side * (HEAD + room * (0.2 + 0.7 * shift));
-        let end = pos2(to.left() + 7.0 + shift * (to.width().min(50.0) - 14.0), edge);
+        let y = edge + side * (HEAD + room * (0.2 + 0.7 * shifts.level));
+        let end = pos2(to.left() + 7.0 + shifts.end * (to.width().min(50.0) - 14.0), edge);
         Path::rounded(&[start, pos2(x, start.y), pos2(x, y), pos2(end.x, y), end], 6.0)
     }
+}
+
+/// Where the pieces of an edge are among those of others in the same place, from 0 to 1.
+#[derive(Clone, Copy)]
+struct Shifts {
+    start: f32,
+    end: f32,
+    level: f32,
+}
+
+/// Gives each edge its own share of the places in which edges run: those that start or end one above the other, and those
+/// that run level next to the same lane.
+fn shifts(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
+    let column = |bar: Rect| bar.center().x.round() as i64;
+    let row = |from: Rect, to: Rect| (to.center().y.round() as i64, to.center().y >= from.center().y);
+    // How many there are, and how many have their share.
+    let mut columns: HashMap<i64, (f32, f32)> = HashMap::new();
+    let mut rows: HashMap<(i64, bool), (f32, f32)> = HashMap::new();
+    for (from, to) in ends.clone() {
+        columns.entry(column(from)).or_default().0 += 1.0;
+        columns.entry(column(to)).or_default().0 += 1.0;
+        rows.entry(row(from, to)).or_default().0 += 1.0;
+    }
+    let next = |(n, taken): &mut (f32, f32)| {
+        *taken += 1.0;
+        (*taken - 0.5) / n.max(1.0)
+    };
+    let shares = ends.map(|(from, to)| Shifts {
+        start: next(columns.entry(column(from)).or_default()),
+        end: next(columns.entry(column(to)).or_default()),
+        level: next(rows.entry(row(from, to)).or_default()),
+    });
+    shares.collect()
 }
 
 /// A bow from one point to another, this far to the side in the middle.
@@ -186,6 +220,17 @@ fn along(way: &[Pos2], share: f32) -> Pos2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn edges_in_one_place_are_side_by_side() {
+        let bar = |x: f32, y: f32| Rect::from_center_size(pos2(x, y), vec2(20.0, 10.0));
+        // Two writers in one column, both read in another lane.
+        let ends = [(bar(10.0, 10.0), bar(90.0, 90.0)), (bar(10.0, 50.0), bar(90.0, 90.0))];
+        let [a, b] = shifts(ends.into_iter())[..] else { panic!("one for each edge") };
+        for (a, b) in [(a.start, b.start), (a.end, b.end), (a.level, b.level)] {
+            assert_eq!((a, b), (0.25, 0.75));
+        }
+    }
 
     #[test]
     fn a_bow_rises_and_comes_down() {

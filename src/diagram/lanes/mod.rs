@@ -334,15 +334,15 @@ impl<'a> Lanes<'a> {
             let (x, text) = (self.x(at), self.tick(at));
             scene.line(Path::line(pos2(x, AXIS - 5.0), pos2(x, AXIS)), Role::Rule, None);
             if x + 3.0 + width(&text, FONT) <= area.right() {
-                scene.text((pos2(x + 3.0, area.center().y), Align::Left), FONT, text, Role::Legend, None);
+                scene.text((pos2(x + 3.0, area.center().y - 4.0), Align::Left), FONT, text, Role::Legend, None);
             }
         }
         let bent = self.shown.timeline.clock.as_ref().filter(|_| !self.shown.true_time);
         for cut in bent.into_iter().flat_map(|clock| clock.cuts(self.view.left, self.end())).take(200) {
             // Much time passes here in little space.
             let x = self.x(cut);
-            let zigzag = [(-4.0, 3.0), (-1.5, -3.0), (1.5, 3.0), (4.0, -3.0)];
-            let points = zigzag.map(|(dx, dy)| pos2(x + dx, AXIS - 4.0 + dy));
+            let zigzag = [(-4.0, 2.5), (-1.5, -2.5), (1.5, 2.5), (4.0, -2.5)];
+            let points = zigzag.map(|(dx, dy)| pos2(x + dx, AXIS - 3.0 + dy));
             if x - 4.0 > self.plot.left() {
                 scene.line(Path::rounded(&points, 0.0), Role::Next, None);
             }

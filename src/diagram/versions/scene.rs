@@ -59,7 +59,7 @@ pub fn scene(
 ) -> Scene {
     let arcs = if detail.forced { arcs(chain, places) } else { Vec::new() };
     let top = TOP + ARC * arcs.iter().map(|(_, level)| level + 1).max().unwrap_or(0) as f32;
-    let bounds = Rect::from_min_size(Pos2::ZERO, vec2(places.len() as f32 * STEP, top + CARD.y + 8.0));
+    let bounds = Rect::from_min_size(Pos2::ZERO, vec2(places.len() as f32 * STEP + 8.0, top + CARD.y + 8.0));
     let mut columns = Columns { history, anomaly, top, readers: detail.readers, scene: Scene::new(bounds) };
     for (column, &place) in places.iter().enumerate() {
         let (card, row) = (columns.card(column), &chain.rows[place]);
