@@ -358,7 +358,7 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         assert_eq!(window.state().state().page, Page::Health);
         window.get_by_label_contains("Finding holds: Unique values");
         window.get_by_label_contains("Finding does not hold: Times");
-        assert!(says(&window, "Nothing: the file leaves nothing open."));
+        assert!(says(&window, "No assumptions were needed."));
         window.get_by_label_contains("Finding warning: Reads out of thin air").click();
         window.run_steps(4);
         window.get_by_label("Show b2  r(x) = 5 line 2").click();
@@ -505,7 +505,7 @@ fn the_order_of_a_level_that_holds_can_be_stepped_through() {
         press(&mut window, egui::Key::J);
         assert_eq!(document(&window).order.as_ref().map(|order| order.step), Some(step));
     }
-    assert!(says(&window, "reads what is there"), "the last step reads x");
+    assert!(says(&window, "reads the current version"), "the last step reads x");
     press(&mut window, egui::Key::K);
     assert!(says(&window, "replaces 1 of"), "the second step overwrites the first version");
     press(&mut window, egui::Key::Num1);

@@ -132,7 +132,7 @@ fn what_if_says_what_only_these_and_without_these_would_break() {
         wait(&mut window, "the answer", |window| document(window).what_if.first().is_some_and(|w| w.sum.is_some()));
         // Without them only the value that nobody wrote is left.
         assert_eq!(document(&window).what_if[0].sum.map(|sum| sum.anomalies), Some(1));
-        assert!(says(&window, "all of it: RA violated") && says(&window, "without a1 a2 b1: "));
+        assert!(says(&window, "whole history: RA violated") && says(&window, "without a1 a2 b1: "));
     }
 }
 

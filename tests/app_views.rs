@@ -218,7 +218,7 @@ fn the_versions_of_a_key_stand_in_order_with_their_readers() {
         window.get_by_label("Name of a key").type_text("z");
         window.run_steps(2);
         press(&mut window, egui::Key::Enter);
-        wait(&mut window, "the other key", |window| says(window, "Key z in the order"));
+        wait(&mut window, "the other key", |window| says(window, "Versions of key z, in inferred order"));
         window.get_by_label("Name of a key").focus();
         window.run_steps(2);
         window.get_by_label("Name of a key").type_text("zzz");
@@ -296,7 +296,7 @@ fn the_palette_finds_commands_anomalies_transactions_and_keys() {
     assert_eq!(window.state().state().page, Page::Browser);
     find(&mut window, "key y", "key y");
     assert_eq!(window.state().state().page, Page::Key);
-    wait(&mut window, "the versions", |window| says(window, "Key y in the order"));
+    wait(&mut window, "the versions", |window| says(window, "Versions of key y, in inferred order"));
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::P);
     window.run_steps(3);
     press(&mut window, egui::Key::Escape);
@@ -364,7 +364,7 @@ fn checkers_run_side_by_side_and_are_written_down() {
             window.get_by_label_contains(&format!("{checker} on RA: violated"));
             window.get_by_label_contains(&format!("{checker} took "));
         }
-        assert!(says(&window, "Where two of them know an answer, it is the same."));
+        assert!(says(&window, "All checkers that reached a verdict agree."));
         window.get_by_label_contains("Plot of times; fast index: ");
         window.get_by_label("Plot of memory");
         window.get_by_label("Plot of processor time");

@@ -700,7 +700,7 @@ fn explanations_name_operations_and_levels() {
         "Read Atomic: if t3 reads x from t1",
         "Biswas & Enea 2019, Fig. 2b",
         "(Read Atomic with t1 = a1, t2 = a2, t3 = b1, x = x)",
-        "Resolve: If a2's version of key x were newer than a1's",
+        "Alternatives: If a2's version of key x were newer than a1's",
         "An order in which clients may have seen it",
         "RA TAP-k: CM a (WR), SO",
     ] {

@@ -644,6 +644,23 @@ fn without_time_a_counterexample_is_still_true() {
     assert!(n > 60, "{n}");
 }
 
+#[test]
+fn without_time_lists_are_told_as_they_were_read() {
+    let text = "a: [a x 1] [a x 2] [a x 3]\nb: [a x 4] [a x 5]\nc: [r x [1 2 3 4 5]]\nd: [r x [4 5]] [r x [1 2]]\n";
+    let history = formats::text::parse(text).expect("right");
+    let stopped = Control::new();
+    stopped.stop();
+    let mut n = 0;
+    for violation in &examine::check(&history).violations {
+        let Counterexample { history: small, renaming, .. } = counterexample::minimize(&history, violation, &stopped);
+        for (o, whole) in renaming.operations.iter().enumerate() {
+            assert_eq!(small.operation_text(OperationId::new(o)), history.operation_text(*whole), "{}", violation.id);
+            n += 1;
+        }
+    }
+    assert!(n > 4, "{n}");
+}
+
 /// Histories of the corpus that are read in a moment, and violated.
 fn corpus_histories() -> Vec<(String, History)> {
     let Some(corpus) = corpus() else { return Vec::new() };

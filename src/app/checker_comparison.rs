@@ -70,10 +70,7 @@ impl CheckerComparison {
             series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
             marks: Marks::Lines,
         };
-        [
-            chart("Memory, more than before", Unit::Megabytes, Used::Memory),
-            chart("Processor time", Unit::Seconds, Used::Processor),
-        ]
+        [chart("Memory growth", Unit::Megabytes, Used::Memory), chart("Processor time", Unit::Seconds, Used::Processor)]
     }
 
     /// The same as a picture.

@@ -255,12 +255,12 @@ const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::Mark, group: Group::Edit, name: "Mark in the history", tooltip: "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes", keys: &[with_shift(Key::M)] },
     CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one", keys: &[with_control_and_shift(Key::M)] },
     CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one", keys: &[plain(Key::G)] },
-    CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
+    CommandRow { command: Command::Choose, group: Group::Edit, name: "Select for what-if", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
     CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
     CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned edge, operation or transaction out of the picture and of exports", keys: &[plain(Key::H)] },
     CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put everything that was left out back into the picture", keys: &[plain(Key::U)] },
-    CommandRow { command: Command::Keep, group: Group::Edit, name: "Keep", tooltip: "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer", keys: &[plain(Key::S)] },
+    CommandRow { command: Command::Keep, group: Group::Edit, name: "Keep in picture", tooltip: "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer", keys: &[plain(Key::S)] },
     CommandRow { command: Command::FoldSession, group: Group::Edit, name: "Fold session", tooltip: "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned", keys: &[plain(Key::Z)] },
     CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
     CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
@@ -270,7 +270,7 @@ const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument, or in what is replayed", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
     CommandRow { command: Command::NextLayer, group: Group::Go, name: "Next layer", tooltip: "Show how the argument comes about: one layer further", keys: &[plain(Key::CloseBracket), plain(Key::ArrowRight)] },
     CommandRow { command: Command::PreviousLayer, group: Group::Go, name: "Previous layer", tooltip: "Show how the argument comes about: one layer back", keys: &[plain(Key::OpenBracket), plain(Key::ArrowLeft)] },
-    CommandRow { command: Command::Play, group: Group::Go, name: "Play or pause", tooltip: "Go on by itself: through the steps of a replay, else through the layers", keys: &[plain(Key::V)] },
+    CommandRow { command: Command::Play, group: Group::Go, name: "Play or pause", tooltip: "Play automatically: through the steps of a replay, else through the layers", keys: &[plain(Key::V)] },
     CommandRow { command: Command::NextCase, group: Group::Go, name: "Next case", tooltip: "Open the next case, where it takes several to explain the anomaly", keys: &[plain(Key::Period)] },
     CommandRow { command: Command::PreviousCase, group: Group::Go, name: "Previous case", tooltip: "Open the case before", keys: &[plain(Key::Comma)] },
     CommandRow { command: Command::Replay, group: Group::Go, name: "Replay", tooltip: "Step through the operations of the anomaly with the state of its keys, or stop that", keys: &[plain(Key::Y)] },
@@ -282,7 +282,7 @@ const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
     CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
     CommandRow { command: Command::FocusFilter, group: Group::Go, name: "Filter anomalies", tooltip: "Type into the filter of the anomaly list", keys: &[with_control(Key::F), plain(Key::Slash)] },
-    CommandRow { command: Command::Escape, group: Group::Go, name: "Cancel or release", tooltip: "Stop running work, close what is open, release the selection", keys: &[plain(Key::Escape)] },
+    CommandRow { command: Command::Escape, group: Group::Go, name: "Cancel, deselect", tooltip: "Stop running work, close what is open, release the selection", keys: &[plain(Key::Escape)] },
     CommandRow { command: Command::Fit, group: Group::View, name: "Fit", tooltip: "Show the whole graph", keys: &[plain(Key::F), plain(Key::Num0)] },
     CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
     CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
@@ -388,13 +388,21 @@ fn belongs_to_field(keys: &KeyboardShortcut) -> bool {
     }
 }
 
-/// Like `InputState::consume_shortcut`, but a plain key does not match with Alt, nor one with Ctrl with Shift.
+/// Like `InputState::consume_shortcut`, but one press at a time: a key that was pressed twice within a frame counts
+/// twice. A plain key does not match with Alt, nor one with Ctrl with Shift.
 fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
-    let other = match keys.modifiers.command {
-        true => input.modifiers.shift && !keys.modifiers.shift,
-        false => input.modifiers.alt && !keys.modifiers.alt,
+    let hit = |event: &egui::Event| match event {
+        egui::Event::Key { key, modifiers, pressed: true, .. } => {
+            let other = match keys.modifiers.command {
+                true => modifiers.shift && !keys.modifiers.shift,
+                false => modifiers.alt && !keys.modifiers.alt,
+            };
+            *key == keys.logical_key && !other && modifiers.matches_logically(keys.modifiers)
+        }
+        _ => false,
     };
-    !other && input.consume_shortcut(keys)
+    let place = input.events.iter().position(hit);
+    place.map(|place| input.events.remove(place)).is_some()
 }
 
 /// How a key combination is written: single letters in lower case, as they are typed.

@@ -434,6 +434,8 @@ impl App {
                 document.chosen.clear();
             } else if !document.tree.filter().is_empty() {
                 self.set_filter(String::new());
+            } else {
+                self.state.banners.pop();
             }
         }
     }

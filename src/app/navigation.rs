@@ -12,8 +12,9 @@ use super::tasks::{Failure, Task};
 use super::versions::{CHAIN, Question, Wanted};
 use super::vocabulary::Page;
 use crate::checkers::Level;
+use crate::counterexample::involved_operations;
 use crate::diagram::timeline::Timeline;
-use crate::history::{SessionId, TransactionId};
+use crate::history::{OperationId, SessionId, TransactionId};
 use crate::jobs;
 use std::sync::Arc;
 
@@ -173,9 +174,23 @@ impl App {
         let own = document.current_picture().map(|p| p.argument.counterexample.renaming.transactions.clone());
         let pinned = document.attended().into_iter().find(|t| !t.is_initial());
         match pinned.or(own.and_then(|own| own.first().copied())) {
-            Some(transaction) => self.browse(transaction),
+            Some(transaction) => {
+                let operation = self.involved_operation(transaction);
+                self.browse(transaction);
+                operation.into_iter().for_each(|operation| self.handle_operation(operation));
+            }
             None => self.state.page = Page::Browser,
         }
+    }
+
+    /// The first operation of a transaction that the selected anomaly is about.
+    fn involved_operation(&self, transaction: TransactionId) -> Option<OperationId> {
+        let document = self.state.document.as_ref()?;
+        let (picture, history) = (document.current_picture()?, document.history.as_ref()?);
+        let example = &picture.argument.counterexample;
+        let whole = involved_operations(&example.violation).into_iter();
+        let mut whole = whole.filter_map(|o| example.renaming.operations.get(o.index()).copied());
+        whole.find(|operation| history.transaction_of(*operation) == transaction)
     }
 
     /// Computes the map of the history for the pages that show it.

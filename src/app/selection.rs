@@ -33,11 +33,20 @@ impl App {
             self.tasks.cancel(&MAKE);
             if let Ok(made) = Made::new(&wanted, catalogue, notes, &Control::new()) {
                 document.scroll_to_selected |= document.tree.settle(Arc::new(made));
+                self.follow_filter();
             }
             return;
         }
         let notes = notes.clone();
         self.ask(&MAKE, move |control| Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new));
+    }
+
+    /// Selects the first anomaly that the filter leaves, if it leaves the selected one out.
+    pub(super) fn follow_filter(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let is_out = document.selected.is_none_or(|selected| document.tree.position(selected).is_none());
+        let first = document.tree.neighbour(None, 1).filter(|_| is_out && !document.tree.filter().is_empty());
+        first.into_iter().for_each(|first| self.select(first, false));
     }
 
     pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree)) {

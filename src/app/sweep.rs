@@ -39,7 +39,7 @@ impl Parameter {
         match self {
             Parameter::Transactions => "transactions of a session",
             Parameter::Sessions => "sessions",
-            Parameter::Operations => "operations of a transaction",
+            Parameter::Operations => "operations per transaction",
             Parameter::Keys => "keys",
             Parameter::ReadShare => "reads, per cent",
         }

@@ -71,7 +71,7 @@ impl App {
         match pinned {
             Some(session) if picture.foldable.contains(&session) => self.pick(|overrides| overrides.fold(session)),
             Some(_) => {
-                self.state.tell(false, "This session has one transaction in the picture: there is nothing to fold");
+                self.state.tell(true, "This session has one transaction in the picture: there is nothing to fold");
             }
             None => {
                 let is_none = picture.shows.overrides.folded.is_empty();
@@ -85,7 +85,7 @@ impl App {
         let picture = self.state.document.as_ref().and_then(Document::current_picture);
         let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else { return };
         if all && foldable.is_empty() {
-            self.state.tell(false, "Every session has one transaction in the picture: there is nothing to fold");
+            self.state.tell(true, "Every session has one transaction in the picture: there is nothing to fold");
             return;
         }
         self.pick(|overrides| overrides.folded = if all { foldable } else { BTreeSet::new() });

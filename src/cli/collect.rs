@@ -183,7 +183,7 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
     }
     let milliseconds = |time: Duration| format!("{:.1}", 1000.0 * time.as_secs_f64());
     text + &format!(
-        " in {:.1} s · {} per second · latency {} ms, 99 % under {} ms",
+        " in {:.1} s · {} per second · median latency {} ms, p99 {} ms",
         elapsed.as_secs_f64(),
         grouped(snapshot.throughput() as u64),
         milliseconds(median),

@@ -184,7 +184,7 @@ fn health_text(health: &Health, out: &Output) -> String {
         };
         text += &format!("  {}  {}\n", out.paint(paint, &format!("{:7}", finding.severity.word())), finding.text);
     }
-    text += &format!("\n{}\n", out.paint(Paint::Strong, "Conditions of checkers"));
+    text += &format!("\n{}\n", out.paint(Paint::Strong, "Checker preconditions"));
     for finding in conditions {
         text += &format!("  {:18}  {}\n", finding.kind.title(), finding.text);
     }

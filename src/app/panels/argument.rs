@@ -7,7 +7,9 @@ use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
 use crate::app::vocabulary::Attention;
+use crate::checkers::Pattern;
 use crate::counterexample::{Step, StepRole, narrate};
+use crate::health::Severity;
 use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
 };
@@ -25,7 +27,7 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
             (None, _) if document.complete && document.all_hold() => {
                 "No read contradicts any level asked for. The page Order (7) shows an order that explains them all."
             }
-            (None, _) if document.is_busy() => "Why the chosen anomaly is one is said here, as soon as one is found.",
+            (None, _) if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
             (None, _) => "Select an anomaly to see why it is one.",
         };
         style::note(ui, text);
@@ -39,6 +41,7 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
         let lit = Lit::new(picture, document.attention());
         heading_ui(ui, picture);
+        doubts_ui(ui, document, picture);
         ui.horizontal_wrapped(|ui| {
             for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
                 super::command_button_ui(ui, command, requests);
@@ -76,6 +79,15 @@ fn rule(ui: &mut Ui) {
     ui.add_space(4.0);
     ui.separator();
     ui.add_space(2.0);
+}
+
+/// What casts doubt on a value from nowhere: most likely it is the log that is incomplete.
+fn doubts_ui(ui: &mut Ui, document: &Document, picture: &Picture) {
+    let is_unwritten = picture.argument.counterexample.violation.id.pattern == Pattern::ThinAirRead;
+    let Some(health) = document.health.as_ref().filter(|_| is_unwritten) else { return };
+    for finding in health.doubts().filter(|finding| finding.severity == Severity::Warning) {
+        ui.label(RichText::new(&finding.text).size(style::SMALL).color(Palette::of(ui).caution));
+    }
 }
 
 fn heading_ui(ui: &mut Ui, picture: &Picture) {

@@ -59,7 +59,7 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
         if response.changed() {
             requests.push(Request::BatchFilter(filter));
         }
-        let group = egui::Button::selectable(batch.grouped, "Alike as one");
+        let group = egui::Button::selectable(batch.grouped, "Group similar");
         if ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
             requests.push(Request::GroupHistories);
         }

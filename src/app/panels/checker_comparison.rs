@@ -176,7 +176,7 @@ fn table_ui(ui: &mut Ui, comparison: &CheckerComparison) {
             format!("They disagree about {}.", codes.join(", "))
         }
         (true, 1) => String::new(),
-        (true, _) => "Where two of them know an answer, it is the same.".to_owned(),
+        (true, _) => "All checkers that reached a verdict agree.".to_owned(),
     };
     let colour = if disputed.is_empty() { palette.good } else { palette.caution };
     ui.colored_label(colour, text);

@@ -34,8 +34,8 @@ pub fn health_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             if finding.kind.is_condition() && !conditions {
                 conditions = true;
                 ui.add_space(10.0);
-                style::bold(ui, "Conditions of checkers", style::HEADING, Palette::of(ui).strong);
-                style::note(ui, "What other checkers demand of a history.");
+                style::bold(ui, "Checker preconditions", style::HEADING, Palette::of(ui).strong);
+                style::note(ui, "What other checkers require of a history.");
             }
             finding_ui(ui, history, document, place, finding, requests);
         }

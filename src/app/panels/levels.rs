@@ -171,7 +171,7 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
         Verdict::Satisfied(_) => {
             "Holds: an order that explains every read was found. Click to step through it.".to_owned()
         }
-        Verdict::Violated if weakest => "Broken, and no weaker level is. Click for its smallest anomaly.".to_owned(),
+        Verdict::Violated if weakest => "The weakest violated level. Click for its smallest anomaly.".to_owned(),
         Verdict::Violated => "Broken. Click for its smallest anomaly.".to_owned(),
         Verdict::Undecided(cause) => format!("Left open: {cause}."),
     };

@@ -70,7 +70,7 @@ pub fn editor_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                     palette.strong,
                 );
                 let mut text = mark.text.clone();
-                let field = TextEdit::singleline(&mut text).hint_text("what is to be seen there").desired_width(WIDTH);
+                let field = TextEdit::singleline(&mut text).hint_text("what happens there").desired_width(WIDTH);
                 let field = ui.add(field.margin(Margin::symmetric(8, 4)));
                 field.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Text of the mark"));
                 let done = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));

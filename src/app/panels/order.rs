@@ -237,7 +237,7 @@ fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>)
         }
         Told::Current(current) => {
             let (text, step) = version(current);
-            (format!("reads what is there: {text}"), step)
+            (format!("reads the current version: {text}"), step)
         }
         Told::Own => ("reads its own write".to_owned(), None),
         Told::Older { read, current } => {

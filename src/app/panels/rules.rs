@@ -97,7 +97,7 @@ pub fn rules_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ScrollArea::vertical().id_salt("rules").auto_shrink(false).show(ui, |ui| {
         style::bold(ui, "Rules", style::TITLE, palette.strong);
-        style::note(ui, "How what the file leaves open is understood.");
+        style::note(ui, "How ambiguities in the file are interpreted.");
         ui.add_space(4.0);
         for row in &ROWS {
             row_ui(ui, row, &document.form, requests);
@@ -182,7 +182,7 @@ fn assumptions_ui(ui: &mut Ui, document: &Document) {
     if document.history.is_none() {
         style::note(ui, "Nothing is known before the file is read.");
     } else if document.assumptions().is_empty() {
-        style::note(ui, "Nothing: the file leaves nothing open.");
+        style::note(ui, "No assumptions were needed.");
     }
     for sentence in document.assumptions() {
         let label = ui.add(egui::Label::new(RichText::new(sentence).color(palette.text)).wrap().selectable(true));

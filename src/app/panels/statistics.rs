@@ -40,12 +40,12 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
     let mut facts = vec![
         format!("{}, {}", counted(s.reads, "read"), counted(s.writes, "write")),
         format!(
-            "{} operations a transaction, at most {}",
+            "{} operations per transaction, at most {}",
             rounded(s.operations_of_transaction.mean),
             s.operations_of_transaction.max
         ),
         format!(
-            "{} transactions a session, at most {}",
+            "{} transactions per session, at most {}",
             rounded(s.transactions_of_session.mean),
             s.transactions_of_session.max
         ),

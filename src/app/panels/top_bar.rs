@@ -7,6 +7,28 @@ use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::Page;
 use egui::{Align, Layout, RichText, Ui};
 
+/// The commands of menus above which there is a line.
+const BEGIN: [Command; 18] = [
+    Command::Reload,
+    Command::Export,
+    Command::SaveProject,
+    Command::RunWorkload,
+    Command::Quit,
+    Command::Bookmark,
+    Command::ListMore,
+    Command::Choose,
+    Command::Hide,
+    Command::CheckEveryLevel,
+    Command::NextStep,
+    Command::Back,
+    Command::NextMark,
+    Command::Palette,
+    Command::Alternatives,
+    Command::Details,
+    Command::Show(Page::Graph),
+    Command::ShowBatch,
+];
+
 /// Draws the bar.
 pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
@@ -86,6 +108,9 @@ fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     ui.set_min_width(210.0);
     for row in Command::table().iter().filter(|row| row.group == group) {
+        if BEGIN.contains(&row.command) {
+            ui.separator();
+        }
         let button = egui::Button::new(row.name).shortcut_text(row.command.key_text());
         let enabled = !row.command.needs_history() || state.document.is_some();
         if ui.add_enabled(enabled, button).on_hover_text(row.tooltip).clicked() {

@@ -42,7 +42,7 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     if document.scroll_to_what_if {
         ui.scroll_to_cursor(Some(egui::Align::Center));
     }
-    line_ui(ui, "all of it", &whole, &whole);
+    line_ui(ui, "whole history", &whole, &whole);
     for what_if in &document.what_if {
         let part: Vec<(Level, Option<&Verdict>)> =
             what_if.levels.iter().map(|(level, verdict)| (*level, verdict.as_ref())).collect();

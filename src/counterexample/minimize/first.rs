@@ -26,7 +26,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
             let fresh = Control::new().with_time_limit(VERDICTS);
             let options = Options { levels: vec![level], max_instances: LISTED, ..Options::default() };
             let listed = checkers::check(&small, &options, &fresh, &|_| {}).violations;
-            (small, renaming, named_by(&listed, translated))
+            (small.with_lists_as_recorded(history, &renaming), renaming, named_by(&listed, translated))
         }
         None => {
             let (all, same) = history.restrict(&TransactionSet::full(history), |_| true);

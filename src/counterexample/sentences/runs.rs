@@ -9,11 +9,11 @@ pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolatio
     let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
     match (weaker.is_empty(), settings.is_empty()) {
         (false, _) => format!(
-            "One up-to-date copy of the data answers like that at {}; at {setting}, which claims the level, it has to \
+            "A single-copy database could return this at {}; at {setting}, which claims the level, it has to \
              refuse a statement or a commit, or to answer something else.",
             weaker.join(" and at ")
         ),
-        (true, false) => format!("One up-to-date copy of the data answers like that at {setting}."),
+        (true, false) => format!("A single-copy database could return this at {setting}."),
         (true, true) => {
             "No order that respects sessions and recorded times explains all reads by one up-to-date copy of the data."
                 .to_owned()

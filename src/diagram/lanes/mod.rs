@@ -327,7 +327,7 @@ impl<'a> Lanes<'a> {
             (None, _) if self.shown.timeline.is_order => "order",
             (None, _) => "causal depth",
             (Some(_), true) => "true time",
-            (Some(_), false) => "time (bent)",
+            (Some(_), false) => "time (gaps compressed)",
         };
         scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, title.to_owned(), Role::Legend, None);
         for &at in ticks {

@@ -145,6 +145,15 @@ impl Columns<'_> {
         }
     }
 
+    /// What is said of a version without readers: an element may be in lists that were read, but at the end of none.
+    fn unread(&self, row: &Row) -> &'static str {
+        let key = row.write.map(|write| self.history.operation(write).key);
+        match key.is_some_and(|key| self.history.lists().is_list(key)) {
+            true => "no list read ends here",
+            false => "never read",
+        }
+    }
+
     fn target(&self, transaction: TransactionId) -> Option<Target> {
         (!transaction.is_initial()).then(|| Anomaly::target(self.anomaly, transaction))
     }
@@ -163,7 +172,7 @@ impl Columns<'_> {
         self.scene.text(middle(10.0), FONT, elide(&name, 16), Role::CardStatus, target);
         let readers: Vec<String> = row.readers.iter().take(READERS).map(|(t, _)| self.name(*t)).collect();
         let spoken = match readers.is_empty() {
-            true => format!("Version {value} of {name}, never read"),
+            true => format!("Version {value} of {name}, {}", self.unread(row)),
             false => format!("Version {value} of {name}, read by {}", readers.join(", ")),
         };
         self.scene.names.push((card, spoken));
@@ -172,7 +181,7 @@ impl Columns<'_> {
     fn readers(&mut self, card: Rect, row: &Row) {
         let mut y = card.bottom() + 14.0;
         let columns = ((STEP - 14.0) / (ADVANCE * FONT)) as usize;
-        let mut any = false;
+        let (mut any, unread) = (false, self.unread(row));
         let mut line = |scene: &mut Scene, text: &str, role: Role, target: Option<Target>| {
             let area = Rect::from_x_y_ranges(card.left()..=card.right(), y - LINE / 2.0..=y + LINE / 2.0);
             if let Some(target) = target {
@@ -194,7 +203,7 @@ impl Columns<'_> {
             line(&mut self.scene, blemish, Role::FaultText, None);
         }
         if row.readers.is_empty() {
-            line(&mut self.scene, "never read", Role::Folded, None);
+            line(&mut self.scene, unread, Role::Folded, None);
         }
         // Readers of the anomaly come first.
         let is_own = |t: &TransactionId| matches!(self.target(*t), Some(Target::Transaction(_)));
@@ -230,7 +239,12 @@ impl Columns<'_> {
             let (from, to) = (card(forced.older).center_top() + side, card(forced.newer).center_top() - side);
             let y = self.top - ARC * (level + 1) as f32;
             let path = Path::rounded(&[from, pos2(from.x, y), pos2(to.x, y), to], 5.0);
-            let says = if agrees { "forced" } else { "forces opposite" };
+            let target = self.edge_of(chain, forced).map(Target::Edge);
+            if self.anomaly.is_some() && target.is_none() {
+                // The argument that is shown does without it.
+                continue;
+            }
+            let says = if agrees { "" } else { ", against this order" };
             let arrow = Arrow {
                 edge: 0,
                 also: Vec::new(),
@@ -240,10 +254,9 @@ impl Columns<'_> {
                 to: 0,
                 to_row: None,
                 relation: forced.relation,
-                label: format!("{} {says}", forced.relation.code()),
+                label: format!("{}{says}", forced.relation.code()),
                 emphasis: Emphasis::Cycle,
             };
-            let target = self.edge_of(chain, forced).map(Target::Edge);
             self.scene.edge(&path, &arrow, target);
             self.scene.head(&path, &arrow, target);
             let area = Rect::from_center_size(pos2((from.x + to.x) / 2.0, y), label_size(&arrow));

@@ -103,7 +103,7 @@ fn about_ui(ui: &mut Ui) {
         ui.add_space(2.0);
     }
     ui.add_space(6.0);
-    style::note(ui, "SQLite is built in and needs nothing; a store in memory can be told what shall go wrong.");
+    style::note(ui, "SQLite is built in and needs nothing; the in-memory store can inject faults of your choice.");
 }
 
 /// The current stage of the run, its progress, and where it is recorded.

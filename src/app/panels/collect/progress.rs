@@ -20,7 +20,7 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         figure_ui(ui, "unknown", &grouped(snapshot.unknown), warn(snapshot.unknown, palette.caution));
         figure_ui(ui, "per second", &grouped(snapshot.throughput() as u64), palette.strong);
         figure_ui(ui, "median", &latency(milliseconds(snapshot.median)), palette.strong);
-        figure_ui(ui, "99 % under", &latency(milliseconds(snapshot.slow)), palette.strong);
+        figure_ui(ui, "p99", &latency(milliseconds(snapshot.slow)), palette.strong);
         figure_ui(ui, "time", &duration(snapshot.elapsed.as_secs_f64()), palette.strong);
         if snapshot.lost_sessions > 0 {
             figure_ui(ui, "sessions lost", &grouped(snapshot.lost_sessions), palette.bad);
@@ -88,7 +88,7 @@ type Figure = (&'static str, Unit, fn(&Row) -> Option<f64>);
 const FIGURES: [Figure; 4] = [
     ("Throughput per second", Unit::Number, |row| row.snapshot.as_ref().map(|s| s.throughput())),
     ("Aborted", Unit::Percent, |row| row.snapshot.as_ref().map(|s| s.abort_rate())),
-    ("Latency, 99 % under", Unit::Seconds, |row| row.snapshot.as_ref().map(|s| milliseconds(s.slow) / 1000.0)),
+    ("Latency, p99", Unit::Seconds, |row| row.snapshot.as_ref().map(|s| milliseconds(s.slow) / 1000.0)),
     ("Time to check", Unit::Seconds, |row| row.checked.as_ref().map(|checked| checked.seconds)),
 ];
 
