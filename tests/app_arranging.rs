@@ -23,6 +23,8 @@ fn filter(window: &mut Window, text: &str) {
     command(window, egui::Key::F);
     window.get_by_label("Filter anomalies").type_text(text);
     window.run_steps(3);
+    // The first anomaly that is left is drawn, unless it already was.
+    wait(window, "the picture", |window| !document(window).drawing);
 }
 
 #[test]
