@@ -9,9 +9,9 @@ use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Le
 use egui_plot::{PlotPoint, PlotPoints, Points};
 
 /// Least and greatest height of a chart without its headings.
-const HEIGHT: (f32, f32) = (170.0, 440.0);
-/// Its share of what is seen of the page: two charts below each other fill it.
-const SHARE: f32 = 0.31;
+const HEIGHT: (f32, f32) = (170.0, 560.0);
+/// Height of what is around two charts below each other, which fill a page.
+const AROUND: f32 = 230.0;
 
 /// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
 pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
@@ -25,7 +25,7 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
         }
     });
     style::note(ui, about);
-    let height = (ui.clip_rect().height() * SHARE).clamp(HEIGHT.0, HEIGHT.1);
+    let height = ((ui.clip_rect().height() - AROUND) / 2.0).clamp(HEIGHT.0, HEIGHT.1);
     let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);

@@ -13,6 +13,8 @@ use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
 const LEGIBLE: f32 = 0.66;
+/// Of this size all operations can be read in full.
+const READABLE: f32 = 0.79;
 const LARGE: f32 = 1.35;
 /// Below the anomaly, all sessions need at least this height.
 const ROOM_FOR_ALL: f32 = 280.0;
@@ -89,7 +91,7 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
 fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut LanesView, requests: &mut Requests) {
     let room = ui.available_size();
     let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
-    let (versions, all) = (super::details::key_height(), room.y - need > ROOM_FOR_ALL + super::details::key_height());
+    let (versions, all) = (super::versions::key_height(), room.y - need > ROOM_FOR_ALL + super::versions::key_height());
     if room.y - need < versions {
         return sequence_ui(ui, shown, picture, kept.scale, requests);
     }
@@ -99,7 +101,7 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
     let height = if all { versions } else { ui.available_height() };
     ui.allocate_ui(vec2(room.x, height), |ui| {
         ui.set_min_height(versions);
-        inner.show(ui, |ui| super::details::chosen_key_ui(ui, shown, requests));
+        inner.show(ui, |ui| super::versions::chosen_key_ui(ui, shown, requests));
     });
     if all {
         ui.separator();
@@ -109,8 +111,9 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
 
 /// How many times as large as in an export the anomaly is drawn in this room.
 fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
-    let fits = (room.x / scene.bounds.width().max(1.0)).min(room.y / scene.bounds.height().max(1.0));
-    fits.clamp(LEGIBLE, LARGE)
+    let (wide, high) = (room.x / scene.bounds.width().max(1.0), room.y / scene.bounds.height().max(1.0));
+    // Rows can be scrolled to; what is beside a column cannot be missed.
+    wide.min(high.max(READABLE)).clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
