@@ -72,9 +72,9 @@ fn draws(page: Page) -> bool {
 }
 
 /// The sizes of the fonts of all texts, with the texts.
-fn texts(shape: &Shape, scale: f32, found: &mut Vec<(f32, String)>) {
+fn texts(shape: &Shape, found: &mut Vec<(f32, String)>) {
     match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, scale, found)),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
         Shape::Text(text) => {
             let job = &text.galley.job;
             let sizes = job.sections.iter().filter(|section| !section.byte_range.is_empty());
@@ -86,7 +86,7 @@ fn texts(shape: &Shape, scale: f32, found: &mut Vec<(f32, String)>) {
 
 fn too_small(window: &Window) -> Vec<(f32, String)> {
     let mut found = Vec::new();
-    window.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, 1.0, &mut found));
+    window.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut found));
     assert!(!found.is_empty());
     found.retain(|(size, _)| *size < SMALLEST);
     found.truncate(5);

@@ -63,7 +63,7 @@ struct Words<'a> {
 fn smallest(role: Role) -> f32 {
     match role {
         Role::RowPlace | Role::CardStatus | Role::Folded => 9.5,
-        Role::RowText => 7.4,
+        Role::RowText => 6.6,
         Role::CardTitle | Role::Title => 5.6,
         Role::LabelText(_) | Role::NumberText => 6.8,
         _ => 8.0,

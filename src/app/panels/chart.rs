@@ -82,7 +82,10 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
             }
             HoverPosition::Elsewhere { .. } => None,
         });
-    // If all is zero, the chart still has a height.
+    // A single point is in the middle, and if all is zero, the chart still has a height.
+    let places = || chart.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
+    let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
+    let plot = if first == last && !x.logarithmic { plot.include_x(0.0).include_x(2.0 * first) } else { plot };
     let plot = if y.logarithmic { plot } else { plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }) };
     if chart.series.len() < 2 {
         return plot;
@@ -113,7 +116,7 @@ fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
             continue;
         }
         let points: Vec<PlotPoint> = points.map(PlotPoint::from).collect();
-        if chart.marks == Marks::Dots {
+        if chart.marks == Marks::Dots || points.len() == 1 {
             let dots = Points::new(series.label.clone(), PlotPoints::Owned(points.clone()));
             plot.points(dots.radius(3.0).color(colour));
         }
