@@ -98,7 +98,7 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// With less height than this there is no pane below the graph, which would be too small, in points.
-const DETAILS_FROM: f32 = 520.0;
+const DETAILS_FROM: f32 = 560.0;
 
 /// Below this width side panels are narrower, in points.
 const NARROW: f32 = 1100.0;
