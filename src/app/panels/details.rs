@@ -2,7 +2,7 @@
 
 use super::browser::column_ui;
 use super::lanes::sequence_ui;
-use super::versions::{choose_ui, key_ui};
+use super::versions::{BELOW, choose_ui, key_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
@@ -44,13 +44,13 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
         let (height, left) = (ui.available_height(), (size.x - GAP) * SHARE);
         ui.horizontal_top(|ui| {
             column_ui(ui, left, height, |ui| sequence_ui(ui, shown, picture, 1.0, requests));
-            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, requests));
+            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, BELOW, requests));
         });
     } else if is_one && versions {
-        key_ui(ui, shown, requests);
+        key_ui(ui, shown, BELOW, requests);
     } else {
         if !is_one {
-            key_ui(ui, shown, requests);
+            key_ui(ui, shown, BELOW, requests);
         }
         sequence_ui(ui, shown, picture, 1.0, requests);
     }

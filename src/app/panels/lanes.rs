@@ -1,6 +1,7 @@
 //! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
 use super::scene::{Place, anomaly, scene_ui};
+use super::versions::{BELOW, chosen_key_ui, key_height};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
@@ -91,7 +92,9 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
 fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut LanesView, requests: &mut Requests) {
     let room = ui.available_size();
     let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
-    let (versions, all) = (super::versions::key_height(), room.y - need > ROOM_FOR_ALL + super::versions::key_height());
+    // With fewer readers where there is little room.
+    let readers = if room.y - need < key_height(BELOW) { 1 } else { BELOW };
+    let (versions, all) = (key_height(readers), room.y - need > ROOM_FOR_ALL + key_height(BELOW));
     if room.y - need < versions {
         return sequence_ui(ui, shown, picture, kept.scale, requests);
     }
@@ -101,7 +104,7 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
     let height = if all { versions } else { ui.available_height() };
     ui.allocate_ui(vec2(room.x, height), |ui| {
         ui.set_min_height(versions);
-        inner.show(ui, |ui| super::versions::chosen_key_ui(ui, shown, requests));
+        inner.show(ui, |ui| chosen_key_ui(ui, shown, readers, requests));
     });
     if all {
         ui.separator();

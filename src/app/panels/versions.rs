@@ -15,7 +15,7 @@ use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 /// Readers named under a version: among many versions, and under a few.
 const READERS: (usize, usize) = (2, 8);
 /// The same below another picture.
-const BELOW: usize = 3;
+pub(super) const BELOW: usize = 3;
 /// Maximum number of versions of a strip that is wider than the window.
 const MOST: usize = 12;
 /// Maximum number of keys to choose from below the graph.
@@ -133,21 +133,21 @@ pub(super) fn strip_ui(
 }
 
 /// Height of the versions at issue with the keys to choose from.
-pub(super) fn key_height() -> f32 {
-    versions::height(BELOW) + 44.0
+pub(super) fn key_height(readers: usize) -> f32 {
+    versions::height(readers) + 44.0
 }
 
 /// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
-pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), requests: &mut Requests) {
+pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
     let Some(history) = &shown.1.history else { return };
     ui.horizontal(|ui| choose_ui(ui, history, shown.1, false, requests));
-    key_ui(ui, shown, requests);
+    key_ui(ui, shown, readers, requests);
 }
 
 /// The versions at issue of the key.
-pub(super) fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &mut Requests) {
+pub(super) fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), readers: usize, requests: &mut Requests) {
     match document.key.as_ref().and_then(|view| view.chain.as_ref()) {
-        Some(chain) => strip_ui(ui, (state, document), chain, BELOW, requests),
+        Some(chain) => strip_ui(ui, (state, document), chain, readers, requests),
         None if document.keys().is_empty() => drop(style::note(ui, "It is about no single key.")),
         None => drop(style::note(ui, "Looking for the versions…")),
     }
