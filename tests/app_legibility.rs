@@ -4,10 +4,12 @@
 mod window;
 
 use egui::{Key, Modifiers, Pos2, Rect, Shape, vec2};
+use egui_kittest::Harness;
 use egui_kittest::kittest::NodeT as _;
+use isoscope::app::App;
 use isoscope::app::page::About;
 use isoscope::app::state::Page;
-use window::{FRACTURED, Window, document, open, press, themes, wait, window_of, write};
+use window::{FRACTURED, Window, document, open, press, says, themes, wait, window_of, write};
 
 /// No text is smaller than this, in points.
 const SMALLEST: f32 = 11.0;
@@ -70,9 +72,9 @@ fn draws(page: Page) -> bool {
 }
 
 /// The sizes of the fonts of all texts, with the texts.
-fn texts(shape: &Shape, scale: f32, found: &mut Vec<(f32, String)>) {
+fn texts(shape: &Shape, found: &mut Vec<(f32, String)>) {
     match shape {
-        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, scale, found)),
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
         Shape::Text(text) => {
             let job = &text.galley.job;
             let sizes = job.sections.iter().filter(|section| !section.byte_range.is_empty());
@@ -84,7 +86,7 @@ fn texts(shape: &Shape, scale: f32, found: &mut Vec<(f32, String)>) {
 
 fn too_small(window: &Window) -> Vec<(f32, String)> {
     let mut found = Vec::new();
-    window.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, 1.0, &mut found));
+    window.output().shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut found));
     assert!(!found.is_empty());
     found.retain(|(size, _)| *size < SMALLEST);
     found.truncate(5);
@@ -181,4 +183,40 @@ fn nothing_is_outside_the_window_or_cut() {
         every_view(&mut window, &mut |window, name| look(window, name));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn the_size_of_text_is_chosen_by_keys_and_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let recent = folder.path().join("recent.txt");
+    let start = || {
+        let app = App::new(Some(recent.clone()));
+        let builder = Harness::builder().with_size([2560.0, 1440.0]);
+        let mut window = builder.build_ui_state(|ui, app: &mut App| app.draw(ui), app);
+        window.run_steps(3);
+        window
+    };
+    let mut window = start();
+    for (key, factor) in [(Key::Plus, 1.1), (Key::Plus, 1.25), (Key::Minus, 1.1), (Key::Num0, 1.0), (Key::Plus, 1.1)] {
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run_steps(3);
+        assert!((window.ctx.zoom_factor() - factor).abs() < 1e-3, "{key:?}: {}", window.ctx.zoom_factor());
+    }
+    // Closing waits for what is being written.
+    drop(window);
+    assert!((start().ctx.zoom_factor() - 1.1).abs() < 1e-3);
+}
+
+#[test]
+fn a_page_with_room_shows_more_about_the_anomaly() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (size, has_all) in [((1280.0, 800.0), false), ((2560.0, 1440.0), true)] {
+        let mut window = window_of(size.into(), 1.0, egui::Theme::Light);
+        open(&mut window, write(folder.path(), "history.txt", FRACTURED));
+        press(&mut window, Key::Num2);
+        wait(&mut window, "the versions", |window| says(window, "Version 1 of a1"));
+        wait(&mut window, "all sessions", |window| !has_all || says(window, "Sessions on a time axis"));
+        assert_eq!(says(&window, "Sessions on a time axis"), has_all);
+        assert!(says(&window, "The anomaly over time"));
+    }
 }

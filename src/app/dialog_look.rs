@@ -66,3 +66,34 @@ fn correct(shape: &mut Shape, palette: &Palette) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui_kittest::Harness;
+
+    fn fills(shape: &Shape, found: &mut Vec<Color32>) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| fills(shape, found)),
+            Shape::Rect(rect) => found.push(rect.fill),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn its_fields_have_the_colours_of_the_window() {
+        for (theme, palette) in [(egui::Theme::Light, style::LIGHT), (egui::Theme::Dark, style::DARK)] {
+            let mut dialog = dialog();
+            dialog.save_file();
+            let draw = move |ui: &mut egui::Ui| {
+                style::install(ui.ctx());
+                update(&mut dialog, ui.ctx());
+            };
+            let mut window = Harness::builder().with_size([1000.0, 700.0]).with_theme(theme).build_ui(draw);
+            window.run_steps(6);
+            let mut found = Vec::new();
+            window.output().shapes.iter().for_each(|clipped| fills(&clipped.shape, &mut found));
+            assert!(!found.contains(&BLACK) && found.contains(&palette.ground), "{theme:?}: {found:?}");
+        }
+    }
+}

@@ -100,7 +100,7 @@ const GOOD_NEWS: Duration = Duration::from_secs(12);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// With less height than this there is no pane below the graph, which would be too small, in points.
-const DETAILS_FROM: f32 = 430.0;
+const DETAILS_FROM: f32 = 560.0;
 
 /// Below this width side panels are narrower, in points.
 const NARROW: f32 = 1100.0;
@@ -450,12 +450,14 @@ impl App {
                 panels::graph::header_ui(ui, state, requests);
             });
             if let Some(run) = document.run.as_ref().filter(|_| state.page.is_drawing()) {
-                Panel::bottom("replay").resizable(true).default_size(250.0).size_range(120.0..=420.0).frame(side).show(
-                    ui,
-                    |ui| {
+                Panel::bottom("replay")
+                    .resizable(true)
+                    .default_size((ui.available_height() * 0.42).clamp(120.0, 250.0))
+                    .size_range(120.0..=420.0)
+                    .frame(side)
+                    .show(ui, |ui| {
                         panels::replay::replay_ui(ui, document, run, requests);
-                    },
-                );
+                    });
             }
             let has_details = state.page == Page::Graph && !state.no_details && document.picture.is_some();
             let has_room = ui.available_height() >= DETAILS_FROM;

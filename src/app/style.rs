@@ -257,6 +257,12 @@ pub fn bold_line(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Respons
     response
 }
 
+/// Boxes to tick and discs to choose get a frame that is seen on every surface; for parts without other buttons.
+pub fn frame_choices(ui: &mut Ui) {
+    let stroke = Stroke::new(1.0, Palette::of(ui).shade);
+    ui.visuals_mut().widgets.inactive.bg_stroke = stroke;
+}
+
 /// A side note.
 pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     let weak = Palette::of(ui).weak;

@@ -4,7 +4,7 @@ use super::clip::in_sight;
 use super::look::Look;
 use crate::app::style::colour32;
 use crate::diagram::Target;
-use crate::diagram::layout::{LABEL_FONT, ROW_FONT};
+use crate::diagram::layout::{LABEL_FONT, TITLE_FONT};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
 use egui::emath::GuiRounding as _;
@@ -63,7 +63,7 @@ struct Words<'a> {
 fn smallest(role: Role) -> f32 {
     match role {
         Role::RowPlace | Role::CardStatus | Role::Folded => 9.5,
-        Role::RowText => 7.4,
+        Role::RowText => 6.6,
         Role::CardTitle | Role::Title => 5.6,
         Role::LabelText(_) | Role::NumberText => 6.8,
         _ => 8.0,
@@ -258,7 +258,7 @@ impl Brush<'_> {
         let font = if role.is_prose() { FontId::proportional(size) } else { FontId::monospace(size) };
         let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
-        if is_note && on_screen < smallest(role) && ROW_FONT * self.zoom >= smallest(Role::RowText) {
+        if is_note && on_screen < smallest(role) && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
             // Beside words that can be read, bars would only distract.
             return;
         }

@@ -8,8 +8,8 @@ const ZOOM: std::ops::RangeInclusive<f32> = 0.004..=6.0;
 const FIT_ZOOM: f32 = 1.2;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 10.0;
-/// Height of the legend at the bottom of the canvas, which a fitted picture leaves free.
-const LEGEND: f32 = 30.0;
+/// Height of the legend with its note at the bottom of the canvas, which a fitted picture leaves free.
+const LEGEND: f32 = 44.0;
 /// At least this much of a picture stays in sight, in points.
 const KEEP_IN_SIGHT: f32 = 60.0;
 

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Maximum size of the map, in points.
 const SIZE: egui::Vec2 = vec2(170.0, 120.0);
 
+/// A lower canvas has no room for it.
+const LOWEST: f32 = 260.0;
+
 /// The map, kept while it looks the same.
 #[derive(Default)]
 pub(super) struct Overview {
@@ -32,7 +35,10 @@ impl Overview {
         parts: &Parts,
         navigation: &Navigation,
     ) -> Option<Pos2> {
-        if !bounds.is_positive() || canvas.contains_rect(navigation.to_screen_rect(canvas, bounds)) {
+        if !bounds.is_positive()
+            || canvas.height() < LOWEST
+            || canvas.contains_rect(navigation.to_screen_rect(canvas, bounds))
+        {
             return None;
         }
         let palette = Palette::of(ui);

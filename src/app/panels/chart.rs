@@ -9,9 +9,9 @@ use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Le
 use egui_plot::{PlotPoint, PlotPoints, Points};
 
 /// Least and greatest height of a chart without its headings.
-const HEIGHT: (f32, f32) = (170.0, 440.0);
-/// Its share of what is seen of the page: two charts below each other fill it.
-const SHARE: f32 = 0.31;
+const HEIGHT: (f32, f32) = (170.0, 560.0);
+/// Height of what is around two charts below each other, which fill a page.
+const AROUND: f32 = 230.0;
 
 /// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
 pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
@@ -25,7 +25,7 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
         }
     });
     style::note(ui, about);
-    let height = (ui.clip_rect().height() * SHARE).clamp(HEIGHT.0, HEIGHT.1);
+    let height = ((ui.clip_rect().height() - AROUND) / 2.0).clamp(HEIGHT.0, HEIGHT.1);
     let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);
@@ -82,7 +82,10 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
             }
             HoverPosition::Elsewhere { .. } => None,
         });
-    // If all is zero, the chart still has a height.
+    // A single point is in the middle, and if all is zero, the chart still has a height.
+    let places = || chart.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
+    let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
+    let plot = if first == last && !x.logarithmic { plot.include_x(0.0).include_x(2.0 * first) } else { plot };
     let plot = if y.logarithmic { plot } else { plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }) };
     if chart.series.len() < 2 {
         return plot;
@@ -113,7 +116,7 @@ fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
             continue;
         }
         let points: Vec<PlotPoint> = points.map(PlotPoint::from).collect();
-        if chart.marks == Marks::Dots {
+        if chart.marks == Marks::Dots || points.len() == 1 {
             let dots = Points::new(series.label.clone(), PlotPoints::Owned(points.clone()));
             plot.points(dots.radius(3.0).color(colour));
         }

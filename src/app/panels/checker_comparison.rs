@@ -68,6 +68,7 @@ fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
     ui.add_space(8.0);
     ScrollArea::vertical().id_salt("about checkers").auto_shrink(false).show(ui, |ui| {
         egui::Grid::new("about checkers").num_columns(3).spacing(vec2(18.0, 6.0)).show(ui, |ui| {
+            style::frame_choices(ui);
             for name in ["Checker", "Algorithm", "Decides"] {
                 style::bold_line(ui, name, style::BODY, palette.strong);
             }

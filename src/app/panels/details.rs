@@ -2,20 +2,16 @@
 
 use super::browser::column_ui;
 use super::lanes::sequence_ui;
-use super::versions::{choose_ui, strip_ui};
+use super::versions::{BELOW, choose_ui, key_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
-use crate::diagram::versions;
 use egui::{Align, Layout, Ui, vec2};
 
 /// From this width on both parts are side by side, and from this height below each other.
 const BOTH: egui::Vec2 = vec2(900.0, 330.0);
 /// Share of the width for the time.
 const SHARE: f32 = 0.58;
-/// Readers named under a version.
-const READERS: usize = 3;
-
 /// Draws the pane.
 pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_height();
@@ -48,35 +44,14 @@ pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
         let (height, left) = (ui.available_height(), (size.x - GAP) * SHARE);
         ui.horizontal_top(|ui| {
             column_ui(ui, left, height, |ui| sequence_ui(ui, shown, picture, 1.0, requests));
-            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, requests));
+            column_ui(ui, ui.available_width(), height, |ui| key_ui(ui, shown, BELOW, requests));
         });
     } else if is_one && versions {
-        key_ui(ui, shown, requests);
+        key_ui(ui, shown, BELOW, requests);
     } else {
         if !is_one {
-            key_ui(ui, shown, requests);
+            key_ui(ui, shown, BELOW, requests);
         }
         sequence_ui(ui, shown, picture, 1.0, requests);
-    }
-}
-
-/// Height of the versions at issue with the keys to choose from.
-pub(super) fn key_height() -> f32 {
-    versions::height(READERS) + 44.0
-}
-
-/// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
-pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), requests: &mut Requests) {
-    let Some(history) = &shown.1.history else { return };
-    ui.horizontal(|ui| choose_ui(ui, history, shown.1, false, requests));
-    key_ui(ui, shown, requests);
-}
-
-/// The versions at issue of the key.
-fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &mut Requests) {
-    match document.key.as_ref().and_then(|view| view.chain.as_ref()) {
-        Some(chain) => strip_ui(ui, (state, document), chain, READERS, requests),
-        None if document.keys().is_empty() => drop(style::note(ui, "It is about no single key.")),
-        None => drop(style::note(ui, "Looking for the versions…")),
     }
 }

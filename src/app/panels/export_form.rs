@@ -25,6 +25,7 @@ pub fn export_ui(
         ui.add_space(6.0);
         for row in EXPORTERS.iter().filter(|row| !is_order || row.kind.is_of_orders()) {
             ui.horizontal(|ui| {
+                style::frame_choices(ui);
                 if ui.radio(form.kind == row.kind, row.name).clicked() {
                     form.path = with_extension(&form.path, row.kind);
                     form.kind = row.kind;
@@ -85,6 +86,7 @@ pub fn export_ui(
 /// The pages that a picture can show, as far as they are known.
 fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
     ui.horizontal(|ui| {
+        style::frame_choices(ui);
         style::note(ui, "Picture of");
         for page in [Page::Graph, Page::Lanes, Page::Key] {
             let is_there = document.is_some_and(|document| document.view(page).is_some());

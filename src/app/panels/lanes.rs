@@ -1,6 +1,7 @@
 //! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
 use super::scene::{Place, anomaly, scene_ui};
+use super::versions::{BELOW, chosen_key_ui, key_height};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
 use crate::app::picture::Picture;
@@ -15,6 +16,8 @@ use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
 const LEGIBLE: f32 = 0.66;
+/// Of this size all operations can be read in full.
+const READABLE: f32 = 0.79;
 const LARGE: f32 = 1.35;
 /// Below the anomaly, all sessions need at least this height.
 const ROOM_FOR_ALL: f32 = 280.0;
@@ -107,7 +110,9 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
 fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut LanesView, requests: &mut Requests) {
     let room = ui.available_size();
     let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room) * kept.scale;
-    let (versions, all) = (super::details::key_height(), room.y - need > ROOM_FOR_ALL + super::details::key_height());
+    // With fewer readers where there is little room.
+    let readers = if room.y - need < key_height(BELOW) { 1 } else { BELOW };
+    let (versions, all) = (key_height(readers), room.y - need > ROOM_FOR_ALL + key_height(BELOW));
     if room.y - need < versions {
         return sequence_ui(ui, shown, picture, kept.scale, requests);
     }
@@ -117,7 +122,7 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
     let height = if all { versions } else { ui.available_height() };
     ui.allocate_ui(vec2(room.x, height), |ui| {
         ui.set_min_height(versions);
-        inner.show(ui, |ui| super::details::chosen_key_ui(ui, shown, requests));
+        inner.show(ui, |ui| chosen_key_ui(ui, shown, readers, requests));
     });
     if all {
         ui.separator();
@@ -127,8 +132,9 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
 
 /// How many times as large as in an export the anomaly is drawn in this room.
 fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
-    let fits = (room.x / scene.bounds.width().max(1.0)).min(room.y / scene.bounds.height().max(1.0));
-    fits.clamp(LEGIBLE, LARGE)
+    let (wide, high) = (room.x / scene.bounds.width().max(1.0), room.y / scene.bounds.height().max(1.0));
+    // Rows can be scrolled to; what is beside a column cannot be missed.
+    wide.min(high.max(READABLE)).clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.

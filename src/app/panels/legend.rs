@@ -8,6 +8,9 @@ use crate::relations::Relation;
 use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 use std::collections::BTreeSet;
 
+/// A lower graph has no room for it, in points.
+const LOWEST: f32 = 90.0;
+
 /// The meaning of each line; a click shows or hides the edges.
 ///
 /// A note comes after the lines, or above them where there is no room.
@@ -19,6 +22,9 @@ pub(super) fn legend_ui(
     note: Option<&str>,
     requests: &mut Requests,
 ) {
+    if area.height() < LOWEST {
+        return;
+    }
     let palette = Palette::of(ui);
     let present: Vec<Relation> = Relation::ALL.into_iter().filter(|relation| present.contains(relation)).collect();
     let named = |relation: &Relation| format!("{} {}", relation.code(), relation.name());

@@ -3,6 +3,7 @@
 use crate::app::command::Command;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
+use crate::app::vocabulary::Phase;
 use crate::report::grouped;
 use egui::{Align, Layout, RichText, Ui};
 
@@ -21,6 +22,12 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 (&[Command::CompareLevels], "compare levels"),
                 (&[Command::OpenCollected], "open"),
                 (&[Command::Escape], "cancel, or leave this page"),
+                (&[Command::Help], "keys"),
+            ],
+            Some(document) if document.phase == Phase::Failed => &[
+                (&[Command::Reload], "read again"),
+                (&[Command::Open], "open"),
+                (&[Command::Close], "close"),
                 (&[Command::Help], "keys"),
             ],
             Some(_) => &[

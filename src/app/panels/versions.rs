@@ -14,6 +14,8 @@ use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Readers named under a version: among many versions, and under a few.
 const READERS: (usize, usize) = (2, 8);
+/// The same below another picture.
+pub(super) const BELOW: usize = 3;
 /// Maximum number of versions of a strip that is wider than the window.
 const MOST: usize = 12;
 /// Maximum number of keys to choose from below the graph.
@@ -128,6 +130,27 @@ pub(super) fn strip_ui(
         let place = Place { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
         scene_ui(ui, &scene, place, &response, (state, document), requests);
     });
+}
+
+/// Height of the versions at issue with the keys to choose from.
+pub(super) fn key_height(readers: usize) -> f32 {
+    versions::height(readers) + 44.0
+}
+
+/// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
+pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
+    let Some(history) = &shown.1.history else { return };
+    ui.horizontal(|ui| choose_ui(ui, history, shown.1, false, requests));
+    key_ui(ui, shown, readers, requests);
+}
+
+/// The versions at issue of the key.
+pub(super) fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), readers: usize, requests: &mut Requests) {
+    match document.key.as_ref().and_then(|view| view.chain.as_ref()) {
+        Some(chain) => strip_ui(ui, (state, document), chain, readers, requests),
+        None if document.keys().is_empty() => drop(style::note(ui, "It is about no single key.")),
+        None => drop(style::note(ui, "Looking for the versions…")),
+    }
 }
 
 /// Scrolls to the anomaly's versions when the chain is first shown.

@@ -23,7 +23,8 @@ pub fn sequence(diagram: &Diagram, mut columns: Vec<Vec<usize>>) -> Layout {
     let (_, cards, routes) = arranged(diagram, &grid);
     let mut layout = Layout { bounds: Rect::NOTHING, lanes: Vec::new(), cards, routes };
     let content = layout.content();
-    let title = |lane: &crate::diagram::Lane| width(&lane.title, SMALL_FONT);
+    // The window draws titles larger where it shrinks the picture.
+    let title = |lane: &crate::diagram::Lane| 1.2 * width(&lane.title, SMALL_FONT);
     let left = content.left() - PAD - 28.0 - diagram.lanes.iter().map(title).fold(0.0, f32::max);
     // The top and the bottom of the cards of a row; rows meet halfway.
     let cards_of = |lane: usize| {
