@@ -109,7 +109,9 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
     if weakest {
         // A flag on the weakest violated level, for users who do not see the thicker line.
         let tip = pos2(area.right() - 9.0, area.top() - 1.0);
-        let flag = vec![tip + vec2(-5.0, -4.0), tip + vec2(5.0, -4.0), tip + vec2(0.0, 3.0)];
+        // The stacked pills begin at the upper edge of the strip.
+        let rise = if area.height() < PILL { 1.5 } else { 4.0 };
+        let flag = vec![tip + vec2(-5.0, -rise), tip + vec2(5.0, -rise), tip + vec2(0.0, 7.0 - rise)];
         ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
     }
     let spoken = match (asked, verdict) {
