@@ -499,7 +499,7 @@ fn store_models_are_recorded_like_databases() {
         let faults = faults.iter().map(|name| name.parse().expect("a fault")).collect();
         let opened = Target::Store { model, faults }.open().expect("a store in memory is always there");
         let statistics = Statistics::new();
-        let snapshot = opened.record(busy(kind, 3), &path, &statistics, &Control::new()).expect("the run ends");
+        let snapshot = opened.record(busy(kind, 3), &path, &statistics, &Control::new(), None).expect("the run ends");
         let history = read(&path);
         assert_honest(&history, &snapshot);
         (opened.promise.expect("every store promises something"), history)
@@ -524,7 +524,7 @@ fn store_models_are_recorded_like_databases() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let opened = Target::Store { model: Model::Causal, faults: Vec::new() }.open().expect("it is there");
     let path = folder.path().join("history.edn");
-    let error = opened.record(busy(Kind::ListAppend, 1), &path, &Statistics::new(), &Control::new());
+    let error = opened.record(busy(Kind::ListAppend, 1), &path, &Statistics::new(), &Control::new(), None);
     assert!(error.is_err_and(|error| error.to_string().contains("cannot hold lists")));
 }
 
@@ -537,7 +537,7 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     let opened = Target::Store { model: Model::Serial, faults: Vec::new() }.open().expect("it is there");
     let mut hunt = Hunt::new(plan.clone());
     while let Some(round) = hunt.begin(&Control::new(), path) {
-        let snapshot = hunt.record(&opened, &round, &Statistics::new()).expect("recorded").expect("time is left");
+        let snapshot = hunt.record(&opened, &round, &Statistics::new(), None).expect("recorded").expect("time is left");
         assert!(snapshot.committed > 0);
         let judged = hunt::judge(&round.path, Some(&[Level::Serializability]), &Control::new()).expect("readable");
         assert!(!judged.is_violated());
@@ -549,7 +549,7 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     let opened = Target::Store { model: Model::Serial, faults }.open().expect("it is there");
     let mut hunt = Hunt::new(plan);
     let round = hunt.begin(&Control::new(), path).expect("a first round");
-    hunt.record(&opened, &round, &Statistics::new()).expect("recorded");
+    hunt.record(&opened, &round, &Statistics::new(), None).expect("recorded");
     let judged = hunt::judge(&round.path, None, &Control::new()).expect("readable");
     assert!(judged.is_violated() && hunt.settle(&round, &judged.findings).expect("it stays") && round.path.exists());
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::style::Palette;
 use crate::checkers::Verdict;
+use crate::follow::Answer;
 use egui::Color32;
 
 /// A verdict without its evidence.
@@ -31,6 +32,15 @@ impl Conclusion {
             Verdict::Satisfied(_) => Conclusion::Holds,
             Verdict::Violated => Conclusion::Broken,
             Verdict::Undecided(_) => Conclusion::Open,
+        }
+    }
+
+    /// The conclusion of an answer that may change.
+    pub fn so_far(answer: &Answer) -> Conclusion {
+        match answer {
+            Answer::Holds => Conclusion::Holds,
+            Answer::Violated => Conclusion::Broken,
+            Answer::ExceptFor(_) | Answer::Unknown(_) => Conclusion::Open,
         }
     }
 }

@@ -1,20 +1,27 @@
 //! `isoscope collect`: runs a workload against a database and records the history.
 
+use super::follow::Voice;
+use super::follow_text::time;
 use super::output::{Output, Paint};
 use super::progress;
 use super::workload::WorkloadArguments;
-use super::{ExitCode, complain};
+use super::{ExitCode, complain, follow, follow_events};
+use crate::checkers::Level;
 use crate::collect::{
     Action, Address, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
 };
 use crate::control::Control;
+use crate::follow::{Answer, Options};
 use crate::generate::Workload;
-use crate::hunt::{Opened, Target};
-use crate::report::grouped;
+use crate::history::visible;
+use crate::hunt::{Live, News, Of, Opened, Target};
+use crate::report::{FollowedEvent, FoundViolation, grouped};
 use anyhow::Context;
 use clap::Args;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Which database, and how to use it.
@@ -154,12 +161,16 @@ impl DatabaseArguments {
     }
 }
 
-/// Runs `work`, which updates the statistics it is given, and shows its progress on a terminal.
-pub(super) fn watched<T>(control: &Control, work: impl FnOnce(&Statistics) -> T) -> T {
+/// Runs `work`, which updates the statistics it is given, and shows its progress on a terminal, with `more`.
+pub(super) fn watched<T>(
+    control: &Control,
+    more: impl Fn() -> String + Sync,
+    work: impl FnOnce(&Statistics) -> T,
+) -> T {
     let statistics = Statistics::new();
     let line = || {
         let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
-        percent.unwrap_or_default() + &summary(&statistics.snapshot())
+        percent.unwrap_or_default() + &summary(&statistics.snapshot()) + &more()
     };
     progress::shown(line, || work(&statistics))
 }
@@ -195,6 +206,7 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     isoscope collect -o history.edn\n  \
+    isoscope collect --follow -o history.edn\n  \
     isoscope collect --db postgres://me@localhost/test --isolation repeatable-read --keys 20 -o history.edn\n  \
     isoscope collect --db mysql://root@127.0.0.1:3306/test --workload list-append -o history.edn\n  \
     isoscope collect --db primary=postgres://me@localhost:5432/test --db standby=postgres://me@localhost:5433/test,read-only \
@@ -220,6 +232,13 @@ pub struct CollectArguments {
     /// Where to record the history, a file that does not exist yet
     #[arg(short, long, value_name = "OUT", required_unless_present = "conformance")]
     output: Option<PathBuf>,
+    /// Check the recording while it grows: each violation is shown as soon as it is decided, and the verdicts at the end.
+    /// The exit code is that of a check
+    #[arg(long, requires = "output")]
+    follow: bool,
+    /// Levels to check meanwhile, as in `check --follow`
+    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = super::values::level, requires = "follow")]
+    level: Vec<Level>,
     /// Record nothing, but play every outcome once and say what the driver does wrong
     #[arg(long, conflicts_with = "output")]
     conformance: bool,
@@ -251,9 +270,98 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
         control = control.with_time_limit(Duration::from_secs_f64(seconds));
     }
     let workload = arguments.workload.workload();
-    let record = |statistics: &Statistics| opened.record(workload, output, statistics, &control);
-    let snapshot = watched(&control, record)?;
-    complain_of_losses(&snapshot, &workload);
-    out.text(&format!("{}\n{}\n", opened.version, summary(&snapshot)));
+    if arguments.follow {
+        let options = Options { levels: follow::levels(&arguments.level)?, ..Options::default() };
+        return followed(&opened, &workload, output, options, &control, out);
+    }
+    let record = |statistics: &Statistics| opened.record(workload, output, statistics, &control, None);
+    let snapshot = watched(&control, String::new, record)?;
+    told(&opened, &workload, &snapshot, out);
     Ok(ExitCode::Satisfied)
+}
+
+fn told(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Output) {
+    complain_of_losses(snapshot, workload);
+    out.text(&format!("{}\n{}\n", opened.version, summary(snapshot)));
+}
+
+/// Records a run and checks it meanwhile.
+fn followed(
+    opened: &Opened,
+    workload: &Workload,
+    output: &Path,
+    options: Options,
+    control: &Control,
+    out: &mut Output,
+) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(
+        !output.exists() || output.is_file(),
+        "{}: --follow reads what is recorded, which takes a file",
+        visible(&output.display().to_string())
+    );
+    let (sender, events) = channel();
+    let so_far = Mutex::new(String::new());
+    let (shown, given) = (&so_far, &options);
+    let record = move |statistics: &Statistics| {
+        let mut hear = |news: News<'_>| {
+            *shown.lock().unwrap_or_else(PoisonError::into_inner) = status(&news);
+            say(news, output, given, &sender);
+            ControlFlow::Continue(())
+        };
+        let live = Live { options: given.clone(), hear: &mut hear };
+        opened.record(*workload, output, statistics, control, Some(live))
+    };
+    let mut end = None;
+    let more = || so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let snapshot = watched(control, more, |statistics| {
+        std::thread::scope(|scope| {
+            let recording = scope.spawn(|| record(statistics));
+            let mut voice = Voice::new(false, out);
+            // They end with the recording.
+            for event in events {
+                match event {
+                    FollowedEvent::End(last) => end = Some(last),
+                    other => voice.say(other),
+                }
+            }
+            recording.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    told(opened, workload, &snapshot, out);
+    let end = end.context("the recording could not be followed")?;
+    let (code, problem) = (follow::exit_code(&end), end.error.clone().or_else(|| end.stopped.clone()));
+    Voice::new(false, out).say(FollowedEvent::End(end));
+    match problem {
+        Some(why) => anyhow::bail!("{}: {why}", visible(&output.display().to_string())),
+        None => Ok(code),
+    }
+}
+
+/// Passes on what is to be said.
+fn say(news: News<'_>, path: &Path, options: &Options, sender: &Sender<FollowedEvent>) {
+    let events: Vec<FollowedEvent> = match news.of.clone() {
+        Of::Time => Vec::new(),
+        Of::Change(_) => {
+            let found = follow_events::violations(&mut *news.follower);
+            let delay = |line: u32| news.since(line).map(|time| time.as_secs_f64());
+            let found = found.into_iter().map(|found| FoundViolation { delay_seconds: delay(found.line), ..found });
+            found.map(|found| FollowedEvent::Violation(Box::new(found))).collect()
+        }
+        Of::End(result) => {
+            let end = follow_events::end(path, news.follower, news.stream, options, result.err());
+            vec![FollowedEvent::End(end)]
+        }
+    };
+    // Without a listener there is no one to tell.
+    events.into_iter().for_each(|event| drop(sender.send(event)));
+}
+
+/// What is known so far, for the line about the progress.
+fn status(news: &News<'_>) -> String {
+    let answers = news.follower.answers();
+    let violated = answers.iter().filter(|(_, answer)| *answer == Answer::Violated).map(|(level, _)| level.code());
+    let violated: Vec<&str> = violated.collect();
+    let violated =
+        if violated.is_empty() { "no violation".to_owned() } else { format!("violated: {}", violated.join(" ")) };
+    format!(" · {violated}, {} behind", time(news.behind.as_secs_f64()))
 }

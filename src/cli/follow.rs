@@ -51,8 +51,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         Some(length) => OrderFile::resume(path, &options.levels, length),
         None => OrderFile::create(path, &options.levels, &mut follower),
     });
-    let mut voice =
-        Voice { is_json: arguments.json, last: FollowedEvent::Progress(Progress::default()), said: Vec::new(), out };
+    let mut voice = Voice::new(arguments.json, out);
     let order = order.transpose()?;
     said.into_iter().for_each(|followed| voice.say(followed.event));
     let answers = follow_events::last_answers(&voice.said);
@@ -76,8 +75,18 @@ fn in_words(options: &Options, format: Option<&str>, arguments: &FollowArguments
     )
 }
 
+/// The exit code of the last answers.
+pub(super) fn exit_code(end: &FollowedEnd) -> ExitCode {
+    let code = |level: &FollowedLevel| match level.verdict {
+        VerdictWord::Satisfied => ExitCode::Satisfied,
+        VerdictWord::Violated => ExitCode::Violated,
+        VerdictWord::Undecided => ExitCode::Undecided,
+    };
+    end.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied)
+}
+
 /// The levels asked for, if all can be followed.
-fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
+pub(super) fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
     if let Some(other) = asked.iter().find(|level| !FOLLOWED.contains(level)) {
         let followed: Vec<&str> = FOLLOWED.iter().map(|level| level.code()).collect();
         anyhow::bail!("{other} cannot be followed, only {}", followed.join(", "));
@@ -86,7 +95,7 @@ fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
 }
 
 /// Says what happens, in words or as JSON.
-struct Voice<'a> {
+pub(super) struct Voice<'a> {
     is_json: bool,
     /// What was said last about the progress.
     last: FollowedEvent,
@@ -95,8 +104,12 @@ struct Voice<'a> {
     out: &'a mut Output,
 }
 
-impl Voice<'_> {
-    fn say(&mut self, event: FollowedEvent) {
+impl<'a> Voice<'a> {
+    pub(super) fn new(is_json: bool, out: &'a mut Output) -> Voice<'a> {
+        Voice { is_json, last: FollowedEvent::Progress(Progress::default()), said: Vec::new(), out }
+    }
+
+    pub(super) fn say(&mut self, event: FollowedEvent) {
         let followed = Followed::new(event);
         match (&followed.event, self.is_json) {
             (_, true) => self.out.with(|out| followed.to_line(out)),
@@ -247,23 +260,9 @@ impl Work<'_> {
     /// The last answers.
     fn conclude(mut self, options: &Options, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         self.progress();
-        let status = self.follower.status();
-        let end = FollowedEnd {
-            path: self.source.path().display().to_string(),
-            lines: self.stream.lines(),
-            delivered: status.delivered,
-            settled: status.settled,
-            levels: follow_events::levels(&status),
-            assumptions: follow_events::assumptions(&status, options),
-            stopped: self.follower.ended().map(str::to_owned),
-            error: ended.as_ref().err().map(|error| format!("{error:#}")),
-        };
-        let code = |level: &FollowedLevel| match level.verdict {
-            VerdictWord::Satisfied => ExitCode::Satisfied,
-            VerdictWord::Violated => ExitCode::Violated,
-            VerdictWord::Undecided => ExitCode::Undecided,
-        };
-        let code = end.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied);
+        let error = ended.as_ref().err().map(|error| format!("{error:#}"));
+        let end = follow_events::end(self.source.path(), &self.follower, &self.stream, options, error);
+        let code = exit_code(&end);
         self.voice.say(FollowedEvent::End(end));
         if let Some(order) = self.order.take()
             && order.finish(&mut self.follower)?.is_none()

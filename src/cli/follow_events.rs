@@ -4,9 +4,10 @@ use crate::audit;
 use crate::follow::{Answer, Finding, Follower, Options, Status, Stream, WaitingFor};
 use crate::formats;
 use crate::report::{
-    AnswerChange, AwaitedVersion, Followed, FollowedEvent, FollowedLevel, FoundViolation, Progress, VerdictWord,
-    grouped,
+    AnswerChange, AwaitedVersion, Followed, FollowedEnd, FollowedEvent, FollowedLevel, FoundViolation, Progress,
+    VerdictWord, grouped,
 };
+use std::path::Path;
 
 /// The answer at a level.
 fn level((level, answer): &(crate::checkers::Level, Answer)) -> FollowedLevel {
@@ -76,6 +77,7 @@ fn violation(finding: Finding, levels: Vec<String>) -> FoundViolation {
     FoundViolation {
         levels,
         line: finding.line,
+        delay_seconds: None,
         pattern: pattern.map(|pattern| pattern.id().to_owned()),
         forgotten: finding.is_forgotten,
         violation: example.map(audit::entry),
@@ -108,8 +110,29 @@ pub(super) fn last_answers(said: &[Followed]) -> Vec<FollowedLevel> {
     last
 }
 
+/// What is known at the end.
+pub(super) fn end(
+    path: &Path,
+    follower: &Follower,
+    stream: &Stream,
+    options: &Options,
+    error: Option<String>,
+) -> FollowedEnd {
+    let status = follower.status();
+    FollowedEnd {
+        path: path.display().to_string(),
+        lines: stream.lines(),
+        delivered: status.delivered,
+        settled: status.settled,
+        levels: levels(&status),
+        assumptions: assumptions(&status, options),
+        stopped: follower.ended().map(str::to_owned),
+        error,
+    }
+}
+
 /// What the answers rest on.
-pub(super) fn assumptions(status: &Status, options: &Options) -> Vec<String> {
+fn assumptions(status: &Status, options: &Options) -> Vec<String> {
     let horizon = options.horizon.filter(|_| status.settled > 0).map(|horizon| {
         format!(
             "no transaction reads a version that was replaced more than {} transactions earlier. What contradicts that is \

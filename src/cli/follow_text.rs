@@ -39,11 +39,12 @@ fn waits_for(AwaitedVersion { line, session, key, value, writer_waits }: &Awaite
 /// One violation.
 pub(super) fn violation(violation: &FoundViolation, out: &Output) -> String {
     let mut text = format!(
-        "{} {}  line {}, session {}: {}\n",
+        "{} {}  line {}, session {}{}: {}\n",
         out.paint(Paint::Bad, "violated"),
         violation.levels.join(", "),
         grouped(u64::from(violation.line)),
         visible(&violation.session),
+        violation.delay_seconds.map_or(String::new(), |seconds| format!(", {} after it was recorded", time(seconds))),
         violation.title
     );
     text += &match (violation.summary.is_empty(), violation.forgotten) {
@@ -55,6 +56,11 @@ pub(super) fn violation(violation: &FoundViolation, out: &Output) -> String {
     };
     let lines = violation.history.as_ref().and_then(|history| in_notation(&history.to_string()));
     text + &lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("    {line}\n")).collect::<String>()
+}
+
+/// A short time.
+pub(super) fn time(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.0} ms", 1000.0 * seconds) } else { format!("{seconds:.1} s") }
 }
 
 /// A history in JSON, in our notation.

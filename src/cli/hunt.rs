@@ -1,6 +1,7 @@
 //! `isoscope hunt`: runs a workload against a database until an anomaly appears.
 
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
+use super::follow_text::time;
 use super::output::{Output, Paint, code_width};
 use super::values::{Claim, claim};
 use super::workload::WorkloadArguments;
@@ -13,10 +14,12 @@ use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::generate::{Kind, Length, Workload};
-use crate::hunt::{self, Hunt, Judged, Opened, Plan};
+use crate::hunt::{self, Hunt, Judged, Live, News, Opened, Plan};
+use crate::report::grouped;
 use crate::{health, relations};
 use anyhow::Context;
 use clap::Args;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -68,7 +71,7 @@ pub struct HuntArguments {
     /// Keep the histories of all rounds
     #[arg(long)]
     keep: bool,
-    /// Go on after a violation, and say how many of the rounds have one; a report is made of the first
+    /// Go on after a violation, to the end of its round and with the next ones, and say how many of the rounds have one; a report is made of the first
     #[arg(long)]
     all_rounds: bool,
     /// Seconds for finding a smaller workload that still violates a level, and how often it does
@@ -102,7 +105,13 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
             "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
         ));
     }
-    let playing = Playing { opened: &opened, levels: &levels, promise, check_time_limit: arguments.check_time_limit };
+    let playing = Playing {
+        opened: &opened,
+        levels: &levels,
+        promise,
+        check_time_limit: arguments.check_time_limit,
+        ends_early: !arguments.all_rounds,
+    };
     let (mut worst, mut rounds, mut violated) = (ExitCode::Satisfied, 0, 0);
     let path = |seed: u64| folder.join(format!("seed-{seed}.edn"));
     while let Some(code) = play(&mut hunt, &playing, violated == 0, path, out)? {
@@ -182,6 +191,8 @@ pub(super) struct Playing<'a> {
     pub(super) levels: &'a [Level],
     pub(super) promise: Option<&'static Promise>,
     pub(super) check_time_limit: Option<f64>,
+    /// Whether a round ends when a violation is known.
+    pub(super) ends_early: bool,
 }
 
 /// Runs, checks and tells of one round, which is recorded in the file that `path` gives for its seed, with a report if
@@ -193,12 +204,29 @@ pub(super) fn play(
     path: impl Fn(u64) -> PathBuf,
     out: &mut Output,
 ) -> anyhow::Result<Option<ExitCode>> {
-    let &Playing { opened, levels, promise, check_time_limit } = playing;
+    let &Playing { opened, levels, promise, check_time_limit, ends_early } = playing;
     let Some(round) = hunt.begin(&Control::new(), path) else { return Ok(None) };
-    let recorded = watched(&round.control, |statistics| hunt.record(opened, &round, statistics))?;
+    // A violation that is decided meanwhile ends the round.
+    let mut early = None;
+    let mut hear = |news: News<'_>| match news.violated() {
+        Some((line, level)) if line > 0 => {
+            round.control.stop();
+            early = Some((line, level, news.since(line)));
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    };
+    let options = hunt::followable(levels).filter(|_| ends_early);
+    let live = options.map(|options| Live { options, hear: &mut hear });
+    let recorded = watched(&round.control, String::new, |statistics| hunt.record(opened, &round, statistics, live))?;
     let Some(snapshot) = recorded else { return Ok(None) };
     complain_of_losses(&snapshot, &round.workload);
     out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
+    if let Some((line, level, delay)) = early {
+        let delay =
+            delay.map_or(String::new(), |delay| format!(", {} after it was recorded", time(delay.as_secs_f64())));
+        out.text(&format!("  the round ended when line {} violated {level}{delay}\n", grouped(u64::from(line))));
+    }
     let mut control = Control::new();
     if let Some(seconds) = check_time_limit {
         control = control.with_time_limit(Duration::from_secs_f64(seconds));

@@ -65,8 +65,13 @@ pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::R
     let levels = levels_of(&arguments.level, &opened)?;
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let playing =
-        Playing { opened: &opened, levels: &levels, promise: None, check_time_limit: arguments.check_time_limit };
+    let playing = Playing {
+        opened: &opened,
+        levels: &levels,
+        promise: None,
+        check_time_limit: arguments.check_time_limit,
+        ends_early: true,
+    };
     let (mut worst, mut violated) = (ExitCode::Satisfied, 0);
     for n in 1..=arguments.rounds {
         let workload = again.workload.workload();

@@ -23,7 +23,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Records transactions of many threads.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ struct State {
     whole: u64,
     index: u64,
     last: i64,
+    lines: u32,
+    moments: Moments,
     /// By process: the server it uses, as an EDN string.
     nodes: FxHashMap<u32, String>,
     /// Why nothing more can be recorded.
@@ -67,8 +69,15 @@ impl Recorder {
     }
 
     fn new(file: Option<File>) -> Recorder {
-        let state = State { file, whole: 0, index: 0, last: -1, nodes: FxHashMap::default(), failed: None };
+        let (nodes, moments) = (FxHashMap::default(), Moments::default());
+        let state = State { file, whole: 0, index: 0, last: -1, lines: 0, moments, nodes, failed: None };
         Recorder { begin: Instant::now(), state: Mutex::new(state) }
+    }
+
+    /// When a line, from 1, was recorded; at most some milliseconds earlier, and less exact for lines of long ago. None
+    /// before there is one.
+    pub fn recorded(&self, line: u32) -> Option<Instant> {
+        self.locked().moments.of(line)
     }
 
     /// Whether nothing but the description was recorded.
@@ -188,7 +197,44 @@ impl State {
             return Err(CollectError::recording(&error));
         }
         self.whole += line.len() as u64;
+        self.lines = self.lines.saturating_add(1);
+        self.moments.note(self.lines);
         Ok(())
+    }
+}
+
+/// When lines were recorded, in bounded memory.
+#[derive(Debug, Default)]
+struct Moments {
+    /// Lines, ascending, and when they were recorded.
+    known: Vec<(u32, Instant)>,
+}
+
+impl Moments {
+    /// How many are known at most.
+    const MOST: usize = 1 << 14;
+    /// The time between two of them.
+    const APART: Duration = Duration::from_millis(1);
+
+    fn note(&mut self, line: u32) {
+        let now = Instant::now();
+        if self.known.last().is_some_and(|(_, last)| now.duration_since(*last) < Moments::APART) {
+            return;
+        }
+        if self.known.len() == Moments::MOST {
+            // Every second one: what is long ago gets sparse, the newest are as close as ever.
+            let mut place = 0;
+            self.known.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+        }
+        self.known.push((line, now));
+    }
+
+    fn of(&self, line: u32) -> Option<Instant> {
+        let behind = self.known.partition_point(|(other, _)| *other <= line);
+        self.known.get(behind.checked_sub(1)?).map(|(_, moment)| *moment)
     }
 }
 

@@ -12,7 +12,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// The number of this form. It changes with everything that is kept: a field, its type or its meaning.
-pub const FORM: u32 = 1;
+pub const FORM: u32 = 2;
 
 /// Bytes that are written.
 #[derive(Debug, Default)]

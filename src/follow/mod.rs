@@ -16,6 +16,8 @@
 //! horizon or not, *violated* and *holds* are proved.
 
 mod cascade;
+#[cfg(test)]
+mod conditions;
 mod delivered;
 mod delivery;
 mod engine;
@@ -50,7 +52,8 @@ pub struct Options {
     pub horizon: Option<u64>,
     /// If it is known how many sessions there are: they are all, and none ends.
     pub sessions: Option<u32>,
-    /// How many transactions are delivered between two attempts to settle the past.
+    /// How many transactions are delivered at least between two attempts to settle the past; there are more where more is
+    /// remembered.
     pub period: u64,
     /// For how many versions it is remembered who wrote them.
     pub memory: usize,
@@ -221,7 +224,9 @@ impl Follower {
             }
             self.descend(&t, &before, names);
             self.since_seal += 1;
-            if self.since_seal >= self.options.period {
+            // Settling looks at all that is remembered: each time a good part of it should be new.
+            let remembered = self.engines.iter().map(Engine::n_residents).max().unwrap_or(0);
+            if self.since_seal >= self.options.period.max(remembered as u64 / 3) {
                 self.since_seal = 0;
                 self.seal(&t, names);
             }

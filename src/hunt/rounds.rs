@@ -1,6 +1,6 @@
 //! The rounds of a hunt.
 
-use super::{HuntError, Opened};
+use super::{HuntError, Live, Opened};
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Verdict, Violation};
 use crate::collect::{Snapshot, Statistics};
@@ -80,14 +80,16 @@ impl Hunt {
         Some(Round { workload: Workload { seed, ..self.plan.workload }, path: path(seed), control })
     }
 
-    /// Runs and records a round. None, and no file, if the time ran out before anything was done.
+    /// Runs and records a round, checked meanwhile with `live`. None, and no file, if the time ran out before anything was
+    /// done.
     pub fn record(
         &self,
         opened: &Opened,
         round: &Round,
         statistics: &Statistics,
+        live: Option<Live<'_>>,
     ) -> Result<Option<Snapshot>, HuntError> {
-        let snapshot = opened.record(round.workload, &round.path, statistics, &round.control)?;
+        let snapshot = opened.record(round.workload, &round.path, statistics, &round.control, live)?;
         if snapshot.committed + snapshot.aborted + snapshot.unknown == 0 {
             remove(&round.path)?;
             return Ok(None);
@@ -112,7 +114,7 @@ fn remove(path: &Path) -> Result<(), HuntError> {
     std::fs::remove_file(path).map_err(say)
 }
 
-/// Reads and checks a recording, possibly while it still grows: at `levels`, or at all that apply to it.
+/// Reads and checks a recording: at `levels`, or at all that apply to it.
 pub fn judge(path: &Path, levels: Option<&[Level]>, control: &Control) -> Result<Judged, HuntError> {
     let begin = Instant::now();
     let history = formats::open(path, Request { format: None, rules: None }, control)?;

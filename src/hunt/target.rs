@@ -1,6 +1,7 @@
 //! Where workloads are run.
 
 use super::HuntError;
+use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
     self, Address, CollectError, Collection, Database, Driver, Endpoint, Faults, Isolation, Recorder, Requirement,
@@ -163,18 +164,19 @@ impl Opened {
     }
 
     /// Runs a workload and records it in a new file. `statistics` show its progress; it ends early when `control` says
-    /// so, and what was recorded until then is a history.
+    /// so, and what was recorded until then is a history. With `live`, it is checked meanwhile, to its end.
     pub fn record(
         &self,
         workload: Workload,
         path: &Path,
         statistics: &Statistics,
         control: &Control,
+        live: Option<Live<'_>>,
     ) -> Result<Snapshot, HuntError> {
         let shown = || path.display().to_string();
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
-        let result = match &self.place {
+        let run = || match &self.place {
             &Place::Database { ref servers, retries, patience, write_order, ref faults } => {
                 let collection = Collection { workload, retries, patience, write_order };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
@@ -184,6 +186,10 @@ impl Opened {
                 let generation = Generation { faults: faults.clone(), ..Generation::new(workload, *model) };
                 collect::simulate(&generation, &recorder, statistics, control)
             }
+        };
+        let result = match live {
+            Some(live) => live::followed(path, &recorder, live, run),
+            None => run(),
         };
         if let Err(error) = result {
             // A run that never began leaves nothing that would be in the way of the next one.

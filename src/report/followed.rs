@@ -119,6 +119,9 @@ pub struct FoundViolation {
     pub levels: Vec<String>,
     /// The line of the transaction with which it was decided.
     pub line: u32,
+    /// Seconds from the moment at which that line was recorded to the verdict, where the program itself records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_seconds: Option<f64>,
     /// The transaction's session.
     pub session: String,
     /// The id of its pattern, where known: `TAP-m`.

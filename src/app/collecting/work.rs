@@ -1,9 +1,9 @@
-//! The work behind the page: rounds are run and recorded on threads of their own, measured meanwhile, and checked as
-//! they grow.
+//! The work behind the page: rounds are run and recorded on threads of their own, measured and followed meanwhile,
+//! and checked at their end.
 
 use super::form::{Field, Trouble};
 use super::order::{self, Order, Purpose};
-use super::table::{Checked, Row, Sample, Stage, milliseconds};
+use super::table::{Checked, Row, Sample, SoFar, Stage, milliseconds};
 use crate::app::App;
 use crate::app::catalogue;
 use crate::app::tasks::{Failure, Task};
@@ -12,8 +12,10 @@ use crate::checkers::Level;
 use crate::collect::{CollectError, Counts, Snapshot, Statistics};
 use crate::control::Control;
 use crate::counterexample::title;
-use crate::hunt::{self, Hunt, HuntError, Judged, Opened, Target};
+use crate::follow;
+use crate::hunt::{self, Hunt, HuntError, Judged, Live, News, Opened, Target};
 use crate::jobs::{Outbox, Pool};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -24,10 +26,6 @@ const SAMPLE: Duration = Duration::from_millis(200);
 const FIRST_SAMPLE: Duration = Duration::from_millis(40);
 /// Length of the beginning.
 const BEGINNING: Duration = Duration::from_secs(1);
-/// From the beginning of a round to the first check of its recording.
-const FIRST_LOOK: Duration = Duration::from_millis(700);
-/// From the end of one check to the next.
-const LOOK: Duration = Duration::from_secs(3);
 /// Time limit for checking one history; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
 
@@ -40,8 +38,8 @@ pub enum Message {
     Begun(String, PathBuf),
     /// What was measured since the last sample, if that is long enough ago, and all counts.
     Sample(Option<Sample>, Snapshot),
-    /// What was found in the part recorded so far.
-    SoFar(Box<Checked>),
+    /// What is known of the part recorded so far.
+    SoFar(Box<SoFar>),
     /// The round is recorded and its check begins.
     Checking,
     /// The round is finished.
@@ -76,7 +74,7 @@ fn receive(app: &mut App, message: Message) {
         Message::Opened(version) => run.version = Some(version),
         Message::Begun(name, path) => run.begin(name, path),
         Message::Sample(sample, all) => run.sample(sample, all),
-        Message::SoFar(checked) => run.so_far = Some(*checked),
+        Message::SoFar(so_far) => run.so_far = Some(*so_far),
         Message::Checking => run.stage = Stage::Checking,
         Message::Row(row) => run.rows.push(*row),
         Message::Failed(text, address) => {
@@ -112,9 +110,10 @@ impl Work<'_> {
             let control = self.control.branch();
             let control = self.order.time.map_or(control.clone(), |time| control.with_time_limit(time));
             self.begin(&opened, workload.seed, &path);
-            let recorded = self.watched(&path, levels.as_deref(), &control, false, |statistics| {
-                opened.record(workload, &path, statistics, &control)
-            });
+            // Levels are compared at their own speed.
+            let followed = levels.as_deref().filter(|_| !compares);
+            let recorded = self
+                .watched(followed, None, |statistics, live| opened.record(workload, &path, statistics, &control, live));
             let mut row = self.row(&opened, workload.seed, &path);
             match recorded {
                 Ok(snapshot) => {
@@ -142,8 +141,8 @@ impl Work<'_> {
             make_folder(&round.path)?;
             let seed = round.workload.seed;
             self.begin(&opened, seed, &round.path);
-            let recorded = self.watched(&round.path, levels.as_deref(), &round.control, true, |statistics| {
-                hunt.record(&opened, &round, statistics)
+            let recorded = self.watched(levels.as_deref(), Some(&round.control), |statistics, live| {
+                hunt.record(&opened, &round, statistics, live)
             })?;
             let Some(snapshot) = recorded else { return Ok(()) };
             let mut row = self.row(&opened, seed, &round.path);
@@ -199,32 +198,38 @@ impl Work<'_> {
         }
     }
 
-    /// Runs `record`, which updates the statistics it is given, while sampling them and checking what is recorded so
-    /// far at `levels`. A violation ends the recording if `stops` is set.
-    fn watched<T: Send>(
+    /// Runs `record`, which updates the statistics it is given, while sampling them and following the recording. A
+    /// violation of one of `levels` ends the recording that `stops` controls.
+    fn watched<T>(
         &self,
-        path: &Path,
         levels: Option<&[Level]>,
-        recording: &Control,
-        stops: bool,
-        record: impl FnOnce(&Statistics) -> T,
+        stops: Option<&Control>,
+        record: impl FnOnce(&Statistics, Option<Live<'_>>) -> T,
     ) -> T {
         let statistics = Statistics::new();
-        // The checks' own progress is not that of the recording.
-        let looking = Control::new();
         let (sampled, sample_end) = channel::<()>();
-        let (looked, look_end) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| self.sample(&statistics, sample_end));
-            if let Some(levels) = levels {
-                let (looking, stop) = (looking.clone(), stops.then(|| recording.clone()));
-                scope.spawn(move || self.look(path, levels, &looking, stop.as_ref(), look_end));
-            }
-            let result = record(&statistics);
-            looking.stop();
-            drop((sampled, looked));
+            let mut so_far = SoFar::default();
+            let mut hear = |news: News<'_>| self.hear(news, levels.unwrap_or_default(), stops, &mut so_far);
+            // All levels are shown: the weaker ones cost nothing as long as the stronger ones hold.
+            let mut options = follow::Options::default();
+            options.levels.extend(levels.unwrap_or_default());
+            let live = levels.map(|_| Live { options, hear: &mut hear });
+            let result = record(&statistics, live);
+            drop(sampled);
             result
         })
+    }
+
+    /// Passes on what is known of the recording. Whether to go on.
+    fn hear(&self, news: News<'_>, levels: &[Level], stops: Option<&Control>, so_far: &mut SoFar) -> ControlFlow<()> {
+        let is_over = so_far.update(news, levels) && stops.is_some();
+        self.outbox.send(Message::SoFar(Box::new(so_far.clone())));
+        if let Some(recording) = stops.filter(|_| is_over) {
+            recording.stop();
+        }
+        if is_over || self.control.check().is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Measures until the other end of `end` is dropped, and then once more.
@@ -246,26 +251,6 @@ impl Work<'_> {
             self.outbox.send(Message::Sample(sample, now.since(&Counts::default())));
             before = now;
             if !goes_on {
-                return;
-            }
-        }
-    }
-
-    /// Checks what is recorded so far, repeatedly, until the other end of `end` is dropped. Each check begins after the
-    /// previous one has ended, so they never pile up.
-    fn look(&self, path: &Path, levels: &[Level], looking: &Control, stop: Option<&Control>, end: Receiver<()>) {
-        let mut pause = FIRST_LOOK;
-        while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            pause = LOOK;
-            // A file that cannot be read yet because it is empty may be readable later.
-            let Ok(judged) = self.pool.install(|| hunt::judge(path, Some(levels), looking)) else { continue };
-            if looking.check().is_err() {
-                return;
-            }
-            let is_violated = judged.is_violated();
-            self.outbox.send(Message::SoFar(Box::new(checked(&judged))));
-            if let Some(recording) = stop.filter(|_| is_violated) {
-                recording.stop();
                 return;
             }
         }

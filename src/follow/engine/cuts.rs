@@ -5,6 +5,39 @@ use crate::checkers::Level;
 use crate::follow::order::Seq;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// The conditions under which nothing is lost. Tests switch one off to see that it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::follow) enum Condition {
+    /// Everything to come sees the beginning.
+    Seen,
+    /// Other writers of the key in the beginning are older than the last one.
+    OthersOlder,
+    /// Writers of the key behind the beginning are newer than the last one.
+    LaterNewer,
+    /// What can no longer be read has no reader behind the beginning.
+    Unread,
+    /// PSI: a reader behind the beginning has read the last version of the key in it.
+    LastRead,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The condition that is switched off.
+    pub(in crate::follow) static OFF: std::cell::Cell<Option<Condition>> = const { std::cell::Cell::new(None) };
+}
+
+impl Condition {
+    #[cfg(test)]
+    pub(super) fn is_on(self) -> bool {
+        OFF.get() != Some(self)
+    }
+
+    #[cfg(not(test))]
+    pub(super) fn is_on(self) -> bool {
+        true
+    }
+}
+
 /// How many of the last passed writers of a key are looked at to find out which versions can no longer be read.
 const PASSED_WRITERS: usize = 6;
 
@@ -37,7 +70,7 @@ impl Engine {
             versions.sort_unstable_by_key(|t| place[t]);
             self.forbid_cuts(key, &versions, &place, limit, &mut change, &mut dead);
         }
-        if self.level == Level::ParallelSnapshotIsolation {
+        if self.level == Level::ParallelSnapshotIsolation && Condition::LastRead.is_on() {
             self.forbid_reads_of_older(&place, &mut change);
         }
         let clean = self.clean_cuts(order);
@@ -80,14 +113,20 @@ impl Engine {
         let mut alive: Vec<Seq> = Vec::new();
         for (n, &t) in versions.iter().enumerate() {
             let is_dead = passed.iter().any(|&other| other != t && self.is_known_without_times(t, other));
-            let is_last = alive.iter().all(|&other| self.is_known_without_times(other, t));
+            let is_last =
+                !Condition::OthersOlder.is_on() || alive.iter().all(|&other| self.is_known_without_times(other, t));
             let next = versions.get(n + 1).map_or(place.len(), |next| place[next]);
             // The first good cut behind this version, up to the next one.
+            let later = &versions[n + 1..];
+            let is_newer = |&other: &Seq| !Condition::LaterNewer.is_on() || self.is_known_without_times(t, other);
             let good = match is_last {
-                true if versions[n + 1..].iter().all(|&other| self.is_known_without_times(t, other)) => None,
+                true if later.iter().all(is_newer) => None,
                 true if is_dead => {
                     let readers = self.readers.get(&(key, t)).into_iter().flatten();
-                    let last = readers.filter(|_| !self.level.is_weak()).filter_map(|reader| place.get(reader)).max();
+                    let last = readers
+                        .filter(|_| !self.level.is_weak() && Condition::Unread.is_on())
+                        .filter_map(|reader| place.get(reader))
+                        .max();
                     last.map(|&last| last.min(next))
                 }
                 _ => Some(next),

@@ -1,5 +1,6 @@
 //! What a new transaction forces.
 
+use super::versions::Version;
 use super::{BASE, Engine, Failure, Resident, seal};
 use crate::checkers::Level;
 use crate::follow::delivered::Delivered;
@@ -97,28 +98,30 @@ impl Engine {
     }
 
     /// The remembered writers of a key that matter to a read of `t` from `writer`, and whether the level counts them as seen.
-    /// Of those of a session that it has seen only the last: the others are older.
+    /// Of those of a session that it has seen only the last: the others are older. What `writer` has seen is older, too.
     fn others(&self, (key, writer): (u32, Seq), t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<(Seq, bool)> {
         let Some(versions) = self.versions.get(&key) else { return Vec::new() };
         // What comes later in the session needs no edge of its own.
-        let until_known = |of_session: &[Seq]| -> usize {
-            let known = of_session.iter().position(|&other| writer == BASE || self.is_known(writer, other));
+        let until_known = |of_session: &[Version]| -> usize {
+            let known = of_session.iter().position(|other| writer == BASE || self.is_known(writer, other.t));
             known.map_or(of_session.len(), |known| known + 1)
         };
+        let of_writer = if writer == BASE { &[] } else { &*self.residents[&writer].t.seen };
+        let is_newer = |other: &Version| other.t == writer || !other.is_in(of_writer);
         let wrote = |other: &&Seq| self.residents[*other].t.writes.contains(&key);
         match self.level {
             Level::ReadCommitted => earlier.iter().filter(wrote).map(|&other| (other, true)).collect(),
             Level::ReadAtomic => {
-                let own = versions.of_session(t.session).last();
+                let own = versions.of_session(t.session).last().map(|own| &own.t);
                 causes.iter().filter(wrote).chain(own).map(|&other| (other, true)).collect()
             }
             Level::TransactionalCausalConsistency | Level::ParallelSnapshotIsolation => {
-                versions.seen(&t.seen).map(|other| (other, true)).collect()
+                versions.seen(&t.seen).filter(is_newer).map(|other| (other.t, true)).collect()
             }
             _ => {
-                let seen = versions.seen(&t.seen).map(|other| (other, true));
+                let seen = versions.seen(&t.seen).filter(is_newer).map(|other| (other.t, true));
                 let unseen = versions.unseen(&t.seen).flat_map(|writers| &writers[..until_known(writers)]);
-                seen.chain(unseen.map(|&other| (other, false))).collect()
+                seen.chain(unseen.map(|other| (other.t, false))).collect()
             }
         }
     }
@@ -127,15 +130,30 @@ impl Engine {
     fn enter_writes(&mut self, t: &Arc<Delivered>) -> Result<(), Failure> {
         let commit = self.order.position(self.residents[&t.seq].commit);
         for &key in &t.writes {
-            let seen = self.versions.get(&key).map(|versions| versions.seen(&t.seen).collect::<Vec<Seq>>());
-            for other in seen.unwrap_or_default() {
+            for other in self.latest_seen(key, t) {
                 self.order.steps += 1;
-                self.precede(other, t.seq)?;
+                self.force_pair(other, t.seq)?;
             }
-            self.versions.entry(key).or_default().push(t.session, t.position, t.seq);
+            let (session, position) = (t.session, t.position);
+            self.versions.entry(key).or_default().push(Version { session, position, t: t.seq });
             self.widen(key, commit, 0);
         }
         Ok(())
+    }
+
+    /// The remembered writers of a key that a transaction has seen, without those that others of these have seen: what is
+    /// before these is before the others. None where writers only are ordered, for these are in front of it already.
+    fn latest_seen(&self, key: u32, t: &Delivered) -> Vec<Seq> {
+        let Some(versions) = self.versions.get(&key).filter(|_| !self.orders_writers_only()) else { return Vec::new() };
+        let mut seen: Vec<Version> = versions.seen(&t.seen).collect();
+        seen.sort_unstable_by_key(|version| std::cmp::Reverse(version.t));
+        let mut latest: Vec<Seq> = Vec::new();
+        for version in seen {
+            if !latest.iter().any(|later| version.is_in(&self.residents[later].t.seen)) {
+                latest.push(version.t);
+            }
+        }
+        latest
     }
 
     /// The order of appends that a transaction shows. Where one was settled before another that must precede it, or both

@@ -18,6 +18,8 @@ mod seal;
 mod times;
 mod versions;
 
+#[cfg(test)]
+pub(super) use cuts::{Condition, OFF};
 pub(super) use seal::Surroundings;
 
 use super::FOLLOWED;
@@ -90,7 +92,7 @@ pub(super) struct Engine {
     versions: FxHashMap<u32, Versions>,
     /// By key and writer: who read it.
     readers: FxHashMap<(u32, Seq), Vec<Seq>>,
-    /// Pairs of writers whose order is forced.
+    /// Pairs of writers whose order is forced, although the newer one has not seen the older one.
     known: FxHashSet<(Seq, Seq)>,
     /// By writer: its pairs among those.
     partners: FxHashMap<Seq, Vec<(Seq, Seq)>>,
@@ -344,9 +346,10 @@ impl Engine {
             || (self.level == Level::StrictSerializability && times::is_before(older, newer))
     }
 
-    /// The versions that `a` wrote of common keys are older than those of `b`, in every order.
+    /// The versions that `a` wrote of common keys are older than those of `b`, in every order. What `b` has seen became older
+    /// when `b` was entered.
     fn precede(&mut self, a: Seq, b: Seq) -> Result<(), Failure> {
-        if !self.known.insert((a, b)) {
+        if self.residents[&a].t.is_seen_by(&self.residents[&b].t) || !self.known.insert((a, b)) {
             return Ok(());
         }
         self.partners.entry(a).or_default().push((a, b));

@@ -22,6 +22,7 @@
 //!
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
 
+use super::cuts::Condition;
 use super::{BASE, Engine};
 use crate::checkers::Level;
 use crate::follow::delivered::{Delivered, Read};
@@ -171,7 +172,8 @@ impl Engine {
         let mut order = self.in_order();
         let is_lossless = !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
         if around.passed.is_some() && is_lossless {
-            let limit = order.iter().take_while(|t| around.is_passed(&self.residents[t].t)).count();
+            let is_seen = |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[t].t);
+            let limit = order.iter().take_while(|t| is_seen(t)).count();
             let (cut, dead) = self.lossless_cut(&order, limit);
             if cut > 0 {
                 self.settle(&order[..cut], Tag::Passed, &dead);
@@ -297,7 +299,7 @@ impl Engine {
         let Some(resident) = self.residents.remove(&t) else { return };
         for &key in &resident.t.writes {
             if let Some(versions) = self.versions.get_mut(&key) {
-                versions.remove(t);
+                versions.remove(resident.t.session, t);
             }
             if self.versions.get(&key).is_some_and(|versions| versions.all().is_empty()) {
                 self.versions.remove(&key);

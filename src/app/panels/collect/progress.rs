@@ -1,7 +1,7 @@
 //! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
-use super::{colour_of, figure_ui};
-use crate::app::collecting::table::{Checked, Row, Run, Sample, milliseconds};
+use super::figure_ui;
+use crate::app::collecting::table::{First, Row, Run, Sample, SoFar, milliseconds};
 use crate::app::command::Requests;
 use crate::app::panels::chart::{axis, chart_ui, series};
 use crate::app::style::{self, Palette, counted, duration};
@@ -27,8 +27,8 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         }
     });
     ui.add_space(2.0);
-    if let Some(checked) = run.so_far.as_ref().filter(|_| run.is_running()) {
-        so_far_ui(ui, checked);
+    if let Some(so_far) = run.so_far.as_ref().filter(|_| run.is_running()) {
+        so_far_ui(ui, so_far);
     }
     plots_ui(ui, run, requests);
 }
@@ -42,17 +42,32 @@ pub(super) fn latency(milliseconds: f64) -> String {
     }
 }
 
-/// The verdict on what was recorded when the last check began.
-fn so_far_ui(ui: &mut Ui, checked: &Checked) {
+/// The verdicts on what is recorded so far, and the first anomaly.
+fn so_far_ui(ui: &mut Ui, so_far: &SoFar) {
     let palette = Palette::of(ui);
-    let colour = colour_of(checked, &palette);
-    let covered = counted(checked.transactions, "transaction");
-    let mut text = format!("So far, in {covered}: {}", checked.text());
-    if let Some((_, violation)) = &checked.violation {
-        text.push_str(&format!(" ({violation})"));
+    let line_ui = |ui: &mut Ui, text: String, more: &str, colour: Color32| {
+        let response = ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate());
+        response.on_hover_text(if more.is_empty() { text } else { format!("{text}\n{more}") });
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.label(format!("So far, in {}:", counted(so_far.transactions as usize, "transaction")));
+        for (level, conclusion) in &so_far.levels {
+            let text = format!("{level} {}", conclusion.word());
+            ui.label(RichText::new(text).color(palette.conclusion(*conclusion)));
+        }
+    });
+    let [last, longest] = so_far.behind.map(|time| latency(milliseconds(time)));
+    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), "", palette.weak);
+    if let Some(First { level, text: [title, why], line, delay }) = &so_far.first {
+        let delay = delay.map_or(String::new(), |delay| format!(", {} after its commit", latency(milliseconds(delay))));
+        let text = format!("First anomaly, line {}{delay}: {title} ({level} violated)", grouped(u64::from(*line)));
+        line_ui(ui, text, why, palette.bad);
     }
-    let response = ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate());
-    response.on_hover_text(format!("{text}; read and checked in {}", duration(checked.seconds)));
+    if let Some(error) = &so_far.error {
+        line_ui(ui, error.clone(), "", palette.caution);
+    }
+    ui.add_space(2.0);
 }
 
 fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {

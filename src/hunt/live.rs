@@ -1,0 +1,206 @@
+//! A recording that is checked while it grows. The follower reads the file, so it does not hold up the sessions, and
+//! what it has not read yet takes no memory.
+
+use crate::checkers::Level;
+use crate::collect::{CollectError, Recorder};
+use crate::follow::{Answer, FOLLOWED, Follower, Options, Record, Stream};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The time between two looks at a file that did not grow.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The time between two reports if nothing else is to be said.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Bytes read at once.
+const CHUNK: usize = 1 << 16;
+
+/// How a recording is checked while it grows.
+pub struct Live<'a> {
+    /// The levels and the horizon.
+    pub options: Options,
+    /// Hears how it goes, on a thread of its own, and says whether to go on.
+    pub hear: &'a mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send),
+}
+
+/// How a recording that is checked while it grows goes.
+#[derive(Debug)]
+pub struct News<'a> {
+    /// The occasion.
+    pub of: Of,
+    /// What is known.
+    pub follower: &'a mut Follower,
+    /// What was read.
+    pub stream: &'a Stream,
+    /// When a line of the recording was written.
+    recorder: &'a Recorder,
+    /// From the moment at which the last transaction was recorded to the one at which its answers were known.
+    pub behind: Duration,
+    /// The longest of these times so far.
+    pub longest: Duration,
+}
+
+impl News<'_> {
+    /// A level that is violated, if any is, and the line of the transaction with which that was decided.
+    pub fn violated(&self) -> Option<(u32, Level)> {
+        let Of::Change(line) = self.of else { return None };
+        let violated = self.follower.answers().into_iter().find(|(_, answer)| *answer == Answer::Violated);
+        violated.map(|(level, _)| (line, level))
+    }
+
+    /// The time since a line was recorded.
+    pub fn since(&self, line: u32) -> Option<Duration> {
+        self.recorder.recorded(line).map(|moment| moment.elapsed())
+    }
+}
+
+/// The occasion of [`News`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Something was found, or an answer may be another one, with the transaction on this line; 0 for the end.
+    Change(u32),
+    /// A tenth of a second has passed.
+    Time,
+    /// The end of the recording, or why nothing more can be read.
+    End(Result<(), String>),
+}
+
+/// How these levels are followed, if any of them can be.
+pub fn followable(levels: &[Level]) -> Option<Options> {
+    let levels: Vec<Level> = FOLLOWED.into_iter().filter(|level| levels.contains(level)).collect();
+    (!levels.is_empty()).then(|| Options { levels, ..Options::default() })
+}
+
+/// Runs `record`, which writes the file, and follows the file meanwhile.
+pub(super) fn followed<T>(path: &Path, recorder: &Recorder, live: Live<'_>, record: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let is_over = &is_over;
+        scope.spawn(move || Work::new(recorder, is_over, live).run(path));
+        // Also when recording panics.
+        let _over = Over(is_over);
+        record()
+    })
+}
+
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+struct Work<'r, 'h> {
+    recorder: &'r Recorder,
+    /// Whether all is recorded.
+    is_over: &'r AtomicBool,
+    follower: Follower,
+    hear: &'h mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send),
+    behind: Duration,
+    longest: Duration,
+    told: Instant,
+    /// [`Follower::mark`] when something was said last.
+    mark: u64,
+}
+
+/// Why following ended before the recording did.
+enum Broken {
+    /// Nothing more is to be heard.
+    Enough,
+    Unreadable(String),
+}
+
+impl From<io::Error> for Broken {
+    fn from(error: io::Error) -> Broken {
+        Broken::Unreadable(CollectError::Recording(error.to_string()).to_string())
+    }
+}
+
+impl<'r, 'h> Work<'r, 'h> {
+    fn new(recorder: &'r Recorder, is_over: &'r AtomicBool, live: Live<'h>) -> Work<'r, 'h> {
+        let (follower, hear) = (Follower::new(live.options), live.hear);
+        let (behind, longest) = (Duration::ZERO, Duration::ZERO);
+        Work { recorder, is_over, follower, hear, behind, longest, told: Instant::now(), mark: 0 }
+    }
+
+    fn run(mut self, path: &Path) {
+        let Ok(mut stream) = Stream::new(&path.display().to_string(), Some("elle-edn")) else { return };
+        let end = match self.read(path, &mut stream) {
+            Ok(()) => Ok(()),
+            Err(Broken::Enough) => return,
+            Err(Broken::Unreadable(why)) => Err(why),
+        };
+        // It is the last: what it says about going on does not matter.
+        let _ = self.say(Of::End(end), &stream);
+    }
+
+    fn read(&mut self, path: &Path, stream: &mut Stream) -> Result<(), Broken> {
+        let mut file = File::open(path)?;
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            // Asked before the file is read: what is recorded later is read in the next turn.
+            let is_last = self.is_over.load(Ordering::Acquire);
+            let n = match file.read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                n => n?,
+            };
+            self.take(stream, |stream, out| stream.push(&chunk[..n], out))?;
+            match (n, is_last) {
+                (0, true) => break,
+                (0, false) => std::thread::sleep(LOOK),
+                _ => {}
+            }
+            if self.told.elapsed() >= TICK {
+                self.say(Of::Time, stream)?;
+            }
+        }
+        self.take(stream, Stream::finish)?;
+        self.follower.finish(stream.names());
+        self.say_change(0, stream)
+    }
+
+    /// Takes the transactions that the stream yields.
+    fn take<E: std::fmt::Display>(
+        &mut self,
+        stream: &mut Stream,
+        read: impl FnOnce(&mut Stream, &mut Vec<Record>) -> Result<(), E>,
+    ) -> Result<(), Broken> {
+        let mut records = Vec::new();
+        let result = read(stream, &mut records);
+        let mut last = None;
+        for record in records {
+            let line = record.line;
+            self.follower.take(record, stream.names());
+            self.say_change(line, stream)?;
+            last = Some(line);
+        }
+        if let Some(moment) = last.and_then(|line| self.recorder.recorded(line)) {
+            self.behind = moment.elapsed();
+            self.longest = self.longest.max(self.behind);
+        }
+        result.map_err(|error| Broken::Unreadable(error.to_string()))
+    }
+
+    fn say_change(&mut self, line: u32, stream: &Stream) -> Result<(), Broken> {
+        if self.mark == self.follower.mark() {
+            return Ok(());
+        }
+        self.mark = self.follower.mark();
+        self.say(Of::Change(line), stream)
+    }
+
+    fn say(&mut self, of: Of, stream: &Stream) -> Result<(), Broken> {
+        self.told = Instant::now();
+        let &mut Work { recorder, behind, longest, ref mut follower, ref mut hear, .. } = self;
+        match hear(News { of, follower, stream, recorder, behind, longest }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Broken::Enough),
+        }
+    }
+}
