@@ -361,6 +361,39 @@ fn recordings_of_stores_are_followed_with_little_memory() {
 }
 
 #[test]
+fn transactions_are_the_same_however_the_bytes_come() {
+    let records = |bytes: &[u8], piece: usize| {
+        let mut stream = Stream::new("made.edn", None).expect("a stream");
+        let mut records = Vec::new();
+        let mut failed = bytes.chunks(piece).find_map(|piece| stream.push(piece, &mut records).err());
+        failed = failed.or_else(|| stream.finish(&mut records).err());
+        (format!("{records:?}"), failed.map(|error| error.to_string()), records.len())
+    };
+    let mut n_read = 0;
+    for (n, model) in Model::ALL.into_iter().enumerate() {
+        let (_, bytes) = recorded(model, 5, 40, 9, n as u64);
+        let text = String::from_utf8(bytes).expect("text");
+        // Also with crashed clients, answers without questions, an empty transaction and something wrong.
+        let mut lines: Vec<&str> = text.lines().collect();
+        let crashed = text.replacen(":type :ok", ":type :info", 7);
+        let empty = "{:type :ok, :process 0, :f :txn, :value []}";
+        let cases = [text.clone(), crashed, text.replacen(":invoke", ":nothing", 1)];
+        lines.insert(60, empty);
+        let with_empty = lines.join("\n") + "\n";
+        lines.retain(|line| !line.contains(":process 3") || !line.contains(":invoke"));
+        let without_questions = lines.join("\n");
+        for text in cases.into_iter().chain([with_empty, without_questions]) {
+            let whole = records(text.as_bytes(), text.len());
+            // Pieces that hold a line at most are read one by one.
+            assert_eq!(whole, records(text.as_bytes(), 30), "{model}");
+            assert_eq!(whole, records(text.as_bytes(), 1500), "{model}");
+            n_read += whole.2;
+        }
+    }
+    assert!(n_read > 4000, "{n_read}");
+}
+
+#[test]
 fn transactions_of_unknown_outcome_count_when_they_are_read() {
     let edn = |lines: &[&str]| lines.iter().map(|line| format!("{{{line}}}\n")).collect::<String>();
     let unknown = [

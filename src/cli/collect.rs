@@ -1,11 +1,11 @@
 //! `isoscope collect`: runs a workload against a database and records the history.
 
-use super::follow::Voice;
 use super::follow_text::time;
+use super::follow_voice::{self, Voice};
 use super::output::{Output, Paint};
 use super::progress;
 use super::workload::WorkloadArguments;
-use super::{ExitCode, complain, follow, follow_events};
+use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
     Action, Address, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
@@ -271,7 +271,7 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
     }
     let workload = arguments.workload.workload();
     if arguments.follow {
-        let options = Options { levels: follow::levels(&arguments.level)?, ..Options::default() };
+        let options = Options { levels: follow_voice::levels(&arguments.level)?, ..Options::default() };
         return followed(&opened, &workload, output, options, &control, out);
     }
     let record = |statistics: &Statistics| opened.record(workload, output, statistics, &control, None);
@@ -315,9 +315,9 @@ fn followed(
     let more = || so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let snapshot = watched(control, more, |statistics| {
         std::thread::scope(|scope| {
-            let recording = scope.spawn(|| record(statistics));
+            // The sender of the events goes with it, so that they end.
+            let recording = scope.spawn(move || record(statistics));
             let mut voice = Voice::new(false, out);
-            // They end with the recording.
             for event in events {
                 match event {
                     FollowedEvent::End(last) => end = Some(last),
@@ -329,7 +329,7 @@ fn followed(
     })?;
     told(opened, workload, &snapshot, out);
     let end = end.context("the recording could not be followed")?;
-    let (code, problem) = (follow::exit_code(&end), end.error.clone().or_else(|| end.stopped.clone()));
+    let (code, problem) = (follow_voice::exit_code(&end), end.error.clone().or_else(|| end.stopped.clone()));
     Voice::new(false, out).say(FollowedEvent::End(end));
     match problem {
         Some(why) => anyhow::bail!("{}: {why}", visible(&output.display().to_string())),

@@ -2,16 +2,16 @@
 
 use super::checkpoint::{Checkpoints, Resumed};
 use super::follow_source::{Source, interrupted};
+use super::follow_voice::{Voice, exit_code, levels};
 use super::growing::{FollowArguments, Horizon};
 use super::order::OrderFile;
 use super::output::Output;
-use super::{CheckArguments, ExitCode, complain, follow_events, follow_text, input};
-use crate::checkers::{Checker, Level};
-use crate::follow::{FOLLOWED, Follower, Options, Record, Stream};
+use super::{CheckArguments, ExitCode, complain, follow_events, input};
+use crate::checkers::Checker;
+use crate::follow::{Follower, Options, Record, Stream};
 use crate::history::visible;
-use crate::report::{Followed, FollowedEnd, FollowedEvent, FollowedLevel, Progress, VerdictWord};
+use crate::report::{FollowedEvent, FollowedLevel};
 use anyhow::Context;
-use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -73,85 +73,6 @@ fn in_words(options: &Options, format: Option<&str>, arguments: &FollowArguments
         number(options.sessions.map(u64::from)),
         format.unwrap_or("auto")
     )
-}
-
-/// The exit code of the last answers.
-pub(super) fn exit_code(end: &FollowedEnd) -> ExitCode {
-    let code = |level: &FollowedLevel| match level.verdict {
-        VerdictWord::Satisfied => ExitCode::Satisfied,
-        VerdictWord::Violated => ExitCode::Violated,
-        VerdictWord::Undecided => ExitCode::Undecided,
-    };
-    end.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied)
-}
-
-/// The levels asked for, if all can be followed.
-pub(super) fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
-    if let Some(other) = asked.iter().find(|level| !FOLLOWED.contains(level)) {
-        let followed: Vec<&str> = FOLLOWED.iter().map(|level| level.code()).collect();
-        anyhow::bail!("{other} cannot be followed, only {}", followed.join(", "));
-    }
-    Ok(if asked.is_empty() { Options::default().levels } else { asked.to_vec() })
-}
-
-/// Says what happens, in words or as JSON.
-pub(super) struct Voice<'a> {
-    is_json: bool,
-    /// What was said last about the progress.
-    last: FollowedEvent,
-    /// All else that was said.
-    said: Vec<Followed>,
-    out: &'a mut Output,
-}
-
-impl<'a> Voice<'a> {
-    pub(super) fn new(is_json: bool, out: &'a mut Output) -> Voice<'a> {
-        Voice { is_json, last: FollowedEvent::Progress(Progress::default()), said: Vec::new(), out }
-    }
-
-    pub(super) fn say(&mut self, event: FollowedEvent) {
-        let followed = Followed::new(event);
-        match (&followed.event, self.is_json) {
-            (_, true) => self.out.with(|out| followed.to_line(out)),
-            (FollowedEvent::Violation(found), _) => {
-                self.clear_progress();
-                self.out.text(&follow_text::violation(found, self.out));
-            }
-            (FollowedEvent::End(end), _) => {
-                self.clear_progress();
-                self.out.text(&follow_text::end(end, self.out));
-            }
-            (FollowedEvent::Progress(_) | FollowedEvent::Answer(_), _) => {}
-        }
-        if !matches!(followed.event, FollowedEvent::Progress(_)) {
-            self.said.push(followed);
-        }
-    }
-
-    /// Says how far it is: in words, on standard error.
-    fn progress(&mut self, event: FollowedEvent) {
-        let is_news = event != self.last;
-        self.last = event.clone();
-        let mut err = std::io::stderr();
-        let text = match &event {
-            FollowedEvent::Progress(progress) if !self.is_json => follow_text::progress(progress),
-            _ if is_news => return self.say(event),
-            _ => return,
-        };
-        // If this cannot be written, there is nowhere to say so.
-        let _ = match err.is_terminal() {
-            true => write!(err, "\r\u{1b}[K\u{1b}[?7l{text}\u{1b}[?7h").and_then(|()| err.flush()),
-            false if is_news => writeln!(err, "{text}"),
-            false => Ok(()),
-        };
-    }
-
-    fn clear_progress(&self) {
-        let mut err = std::io::stderr();
-        if err.is_terminal() && !self.is_json {
-            let _ = write!(err, "\r\u{1b}[K").and_then(|()| err.flush());
-        }
-    }
 }
 
 struct Work<'a> {

@@ -18,6 +18,7 @@ mod follow;
 mod follow_events;
 mod follow_source;
 mod follow_text;
+mod follow_voice;
 mod generate;
 mod growing;
 mod hunt;

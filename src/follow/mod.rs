@@ -16,8 +16,6 @@
 //! horizon or not, *violated* and *holds* are proved.
 
 mod cascade;
-#[cfg(test)]
-mod conditions;
 mod delivered;
 mod delivery;
 mod engine;
@@ -28,6 +26,8 @@ mod order;
 mod record;
 mod replay;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use delivery::WaitingFor;
 pub use example::Finding;
@@ -42,6 +42,9 @@ use delivery::Delivery;
 use engine::{Engine, Stop, Surroundings};
 use keep::{Keep, Reading};
 use std::sync::Arc;
+
+/// What is remembered at least before settling is put off.
+const SMALL: usize = 1000;
 
 /// How a stream is followed.
 #[derive(Clone, Debug)]
@@ -226,7 +229,7 @@ impl Follower {
             self.since_seal += 1;
             // Settling looks at all that is remembered: each time a good part of it should be new.
             let remembered = self.engines.iter().map(Engine::n_residents).max().unwrap_or(0);
-            if self.since_seal >= self.options.period.max(remembered as u64 / 3) {
+            if self.since_seal >= self.options.period.max(remembered.saturating_sub(SMALL) as u64 / 3) {
                 self.since_seal = 0;
                 self.seal(&t, names);
             }

@@ -188,7 +188,8 @@ pub fn records(history: &History, names: &mut Names, line: impl Fn(u32) -> u32) 
     history.transactions().map(|t| record(history, t, names, &line)).collect()
 }
 
-fn record(history: &History, t: TransactionId, names: &mut Names, line: &impl Fn(u32) -> u32) -> Record {
+/// One of its transactions.
+pub(super) fn record(history: &History, t: TransactionId, names: &mut Names, line: &impl Fn(u32) -> u32) -> Record {
     let mut operations = Vec::new();
     let mut foreign = None;
     for o in history.operations_of(t) {

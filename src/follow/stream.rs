@@ -10,16 +10,19 @@
 //! | `plume` | when its session begins another | its lines |
 
 use super::keep::{Keep, Reading, Writing, kept};
-use super::record::{Called, Names, Record, records};
+use super::record::{Called, Names, Record, record, records};
 use crate::control::Control;
 use crate::formats::elle::{self, Glimpse};
 use crate::formats::{self, Format, Input, Likelihood, Place, Problem, ReadError, Request, SNIFFED};
-use crate::history::{History, Interval, Outcome, positional_name};
+use crate::history::{History, Interval, Outcome, TransactionId, positional_name};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The formats that can be followed.
 const FORMATS: [&str; 3] = ["text", "elle-edn", "plume"];
+
+/// Transactions of Jepsen's notation read together.
+const TOGETHER: usize = 512;
 
 /// Lines with their numbers, from 1.
 #[derive(Debug, Default)]
@@ -49,6 +52,13 @@ impl Lines {
 }
 
 kept!(Lines { bytes, numbers });
+
+/// A transaction of Jepsen's notation: its lines, and the last line before it began.
+#[derive(Debug)]
+struct Call {
+    lines: Lines,
+    start: i64,
+}
 
 /// Integers, as ranges.
 #[derive(Debug, Default)]
@@ -95,6 +105,8 @@ pub struct Stream {
     declaration: Vec<u8>,
     /// EDN: by process, the invocation that is not completed.
     invoked: FxHashMap<Option<i64>, Lines>,
+    /// EDN: transactions that have ended and are not read yet; none are left between two calls.
+    calls: Vec<Call>,
     /// EDN: by process, the line of the last operation that ended a transaction.
     answered: FxHashMap<Option<i64>, u32>,
     /// Plume: by session, the transaction that may go on, and its lines.
@@ -118,6 +130,7 @@ impl Stream {
             began: false,
             declaration: Vec::new(),
             invoked: FxHashMap::default(),
+            calls: Vec::new(),
             answered: FxHashMap::default(),
             growing: FxHashMap::default(),
             over: Ranges::default(),
@@ -145,6 +158,11 @@ impl Stream {
 
     /// Takes the next bytes; transactions that end in them are added to `out`. Error: a line that is none of the format.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let read = self.push_lines(bytes, out);
+        self.read_calls(out).and(read)
+    }
+
+    fn push_lines(&mut self, bytes: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
         let mut bytes = bytes;
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let mut line = std::mem::take(&mut self.rest);
@@ -170,17 +188,20 @@ impl Stream {
         // An operation that is cut off, as after a crash.
         let is_cut = last.trim_ascii().starts_with(b"{") && !last.trim_ascii().ends_with(b"}");
         if !last.is_empty() && !is_cut {
-            self.take(last, true, out)?;
+            let taken = self.take(last, true, out);
+            self.read_calls(out).and(taken)?;
         } else if self.format.is_none() && !self.head.is_empty() {
             self.recognise(true)?;
             self.take_head(out)?;
+            self.read_calls(out)?;
         }
         let mut growing: Vec<Lines> = self.growing.drain().map(|(_, (_, lines))| lines).collect();
         growing.sort_unstable_by_key(|lines| lines.numbers.first().copied());
         growing.iter().try_for_each(|lines| self.read(lines, out).map(drop))?;
         let mut invoked: Vec<(Option<i64>, Lines)> = self.invoked.drain().collect();
         invoked.sort_unstable_by_key(|(_, lines)| lines.numbers.first().copied());
-        invoked.iter().try_for_each(|(process, lines)| self.read_call(*process, lines, true, out))
+        self.calls = invoked.into_iter().map(|(_, lines)| Call { start: first(&lines), lines }).collect();
+        self.read_calls(out)
     }
 
     /// Takes a whole line.
@@ -232,7 +253,7 @@ impl Stream {
         match self.format.map(|format| format.name) {
             Some("text") => self.text_line(line, one, out),
             Some("plume") => self.plume_line(line, one, out),
-            _ => self.edn_line(line, one, out),
+            _ => self.edn_line(line, one),
         }
     }
 
@@ -254,46 +275,86 @@ impl Stream {
         Ok(())
     }
 
-    fn edn_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
+    fn edn_line(&mut self, line: &[u8], one: Lines) -> Result<(), ReadError> {
         let glimpse = elle::glimpse(line).map_err(|error| at_line(error, |_| self.line))?;
         match glimpse {
             Glimpse::Nothing => Ok(()),
-            Glimpse::Begins(process) => match self.invoked.insert(process, one) {
-                Some(earlier) => self.read_call(process, &earlier, true, out),
-                None => Ok(()),
-            },
+            Glimpse::Begins(process) => {
+                if let Some(lines) = self.invoked.insert(process, one) {
+                    self.calls.push(Call { start: first(&lines), lines });
+                }
+                Ok(())
+            }
             Glimpse::Ends(process) => {
-                let invoked = self.invoked.remove(&process);
-                let is_invoked = invoked.is_some();
-                self.read_call(process, &invoked.unwrap_or_default().joined(one), is_invoked, out)?;
+                let start = match self.invoked.get(&process) {
+                    Some(invoked) => first(invoked),
+                    // It began after the previous answer to its process.
+                    None => self.answered.get(&process).map_or(0, |&line| i64::from(line)),
+                };
+                let lines = self.invoked.remove(&process).unwrap_or_default().joined(one);
+                self.calls.push(Call { start, lines });
                 self.answered.insert(process, self.line);
                 Ok(())
             }
         }
     }
 
-    /// Reads the lines of one transaction of Jepsen's notation. There the order of the lines is real time.
-    fn read_call(
-        &mut self,
-        process: Option<i64>,
-        lines: &Lines,
-        is_invoked: bool,
-        out: &mut Vec<Record>,
-    ) -> Result<(), ReadError> {
-        let before = out.len();
-        self.read(lines, out)?;
-        let end = lines.numbers.last().map_or(0, |&line| i64::from(line));
-        let start = match is_invoked {
-            true => lines.numbers.first(),
-            // It began after the previous answer to its process.
-            false => self.answered.get(&process),
-        };
-        let start = start.map_or(0, |&line| i64::from(line));
-        for record in &mut out[before..] {
-            let end = if record.outcome == Outcome::Unknown { i64::MAX } else { end };
-            record.interval = Some(Interval { start: start.min(end), end });
+    /// Reads the transactions of Jepsen's notation that have ended: together where that is the same.
+    fn read_calls(&mut self, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let calls = std::mem::take(&mut self.calls);
+        for calls in calls.chunks(TOGETHER) {
+            match self.read_together(calls) {
+                Some(records) => out.extend(records),
+                None => calls.iter().try_for_each(|call| self.read_call(call, out))?,
+            }
         }
         Ok(())
+    }
+
+    /// The lines of some transactions, as one history. None if they have to be read one by one: there is something wrong
+    /// with them, or what one of them says may depend on the others.
+    fn read_together(&mut self, calls: &[Call]) -> Option<Vec<Record>> {
+        let mut lines = Lines::default();
+        let mut calls_of_lines: Vec<usize> = Vec::new();
+        for (n, call) in calls.iter().enumerate().filter(|_| calls.len() > 1) {
+            lines.bytes.extend_from_slice(&call.lines.bytes);
+            lines.numbers.extend_from_slice(&call.lines.numbers);
+            calls_of_lines.resize(lines.numbers.len(), n);
+        }
+        let history = self.history(&lines).ok()?;
+        let call_of = |t: TransactionId| {
+            let line = history.line_of(history.operations_of(t).next()?) as usize;
+            calls_of_lines.get(line.checked_sub(1)?).copied()
+        };
+        let mut places: Vec<(usize, TransactionId)> =
+            history.transactions().map(|t| Some((call_of(t)?, t))).collect::<Option<_>>()?;
+        places.sort_unstable_by_key(|(call, _)| *call);
+        let each_once = places.iter().map(|(call, _)| *call).eq(0..calls.len());
+        let is_plain = history.transactions().all(|t| history.outcome(t) != Outcome::Unknown);
+        if !each_once || !is_plain || !history.lists().is_empty() {
+            return None;
+        }
+        // In the order in which they ended, so that names get the same numbers as one by one.
+        let read = |(call, t): (usize, TransactionId)| {
+            let record = record(&history, t, &mut self.names, &|line| lines.number(line));
+            self.of_call(&calls[call], record)
+        };
+        Some(places.into_iter().map(read).collect())
+    }
+
+    /// Reads one transaction of Jepsen's notation.
+    fn read_call(&mut self, call: &Call, out: &mut Vec<Record>) -> Result<(), ReadError> {
+        let history = self.history(&call.lines)?;
+        let begun = records(&history, &mut self.names, |line| call.lines.number(line));
+        out.extend(begun.into_iter().map(|record| self.of_call(call, record)));
+        Ok(())
+    }
+
+    /// In Jepsen's notation the order of the lines is real time.
+    fn of_call(&mut self, call: &Call, record: Record) -> Record {
+        let line = last(&call.lines);
+        let end = if record.outcome == Outcome::Unknown { i64::MAX } else { i64::from(line) };
+        Record { interval: Some(Interval { start: call.start.min(end), end }), ..self.placed(record, line) }
     }
 
     fn plume_line(&mut self, line: &[u8], one: Lines, out: &mut Vec<Record>) -> Result<(), ReadError> {
@@ -326,21 +387,28 @@ impl Stream {
 
     /// Reads the lines of a history. Its transactions are added to `out`.
     fn read(&mut self, lines: &Lines, out: &mut Vec<Record>) -> Result<History, ReadError> {
+        let history = self.history(lines)?;
+        let begun = records(&history, &mut self.names, |line| lines.number(line));
+        out.extend(begun.into_iter().map(|record| self.placed(record, last(lines))));
+        Ok(history)
+    }
+
+    /// The lines as a history.
+    fn history(&self, lines: &Lines) -> Result<History, ReadError> {
         let request = Request { format: self.format.map(|format| format.name), rules: None };
         let read = formats::read(&Input::new(&self.name, &lines.bytes), request, &Control::new());
-        let history = read.map_err(|error| at_line(error, |line| lines.number(line)))?;
-        let last = lines.numbers.last().copied().unwrap_or(0);
-        let begun = records(&history, &mut self.names, |line| lines.number(line));
-        for record in begun {
-            let position = self.positions.entry(record.session).or_default();
-            let called = record.called.unwrap_or_else(|| {
-                let session = self.names.sessions.name(record.session);
-                Called::Name(positional_name(session, *position).into())
-            });
-            *position += 1;
-            out.push(Record { line: last, called: Some(called), ..record });
-        }
-        Ok(history)
+        read.map_err(|error| at_line(error, |line| lines.number(line)))
+    }
+
+    /// A transaction that ends with this line, named by its place in its session if it has no other name.
+    fn placed(&mut self, record: Record, line: u32) -> Record {
+        let position = self.positions.entry(record.session).or_default();
+        let called = record.called.unwrap_or_else(|| {
+            let session = self.names.sessions.name(record.session);
+            Called::Name(positional_name(session, *position).into())
+        });
+        *position += 1;
+        Record { line, called: Some(called), ..record }
     }
 
     /// A problem with the current line.
@@ -348,6 +416,16 @@ impl Stream {
         let format = self.format.map_or("", |format| format.name);
         ReadError::at(format, u64::from(self.line), 0, Problem::Other(message.to_owned()))
     }
+}
+
+/// The number of the first line.
+fn first(lines: &Lines) -> i64 {
+    lines.numbers.first().map_or(0, |&line| i64::from(line))
+}
+
+/// The number of the last line.
+fn last(lines: &Lines) -> u32 {
+    lines.numbers.last().copied().unwrap_or(0)
 }
 
 /// A format by its name.
@@ -374,7 +452,8 @@ kept!(Stream {
     invoked,
     answered,
     growing,
-    over
+    over;
+    calls
 });
 
 /// The same error, on the line of the stream that `number` says.
