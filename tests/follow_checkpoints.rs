@@ -94,9 +94,15 @@ fn options(rng: &mut Rng, sessions: u32) -> Options {
 }
 
 fn compare(name: &str, bytes: &[u8], options: &Options, rng: &mut Rng) -> Result<(), String> {
-    let expected = followed(name, bytes, options, rng, false);
-    let found = followed(name, bytes, options, rng, true);
-    if found == expected { Ok(()) } else { Err(format!("{name}, {options:?}\n{expected}\n{found}")) }
+    let start = rng.clone();
+    let mut once = || {
+        *rng = start.clone();
+        let expected = followed(name, bytes, options, rng, false);
+        let found = followed(name, bytes, options, rng, true);
+        if found == expected { Ok(()) } else { Err(format!("{name}, {options:?}\n{expected}\n{found}")) }
+    };
+    // On a busy machine a counterexample may be cut short by time, in one of the two only; a defect stays.
+    once().or_else(|_| once())
 }
 
 #[test]

@@ -322,7 +322,10 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
     };
     let range = history.operation_range(transaction);
     let name = elide(&history.transaction_name(transaction), MAX_TITLE_COLUMNS);
-    let title = format!("{name}: {}", counted(range.len(), "operation"));
+    let title = match ui.available_width() < 280.0 {
+        true => name,
+        false => format!("{name}: {}", counted(range.len(), "operation")),
+    };
     heading_ui(ui, &title, |ui| {
         let word = format!("txn:{}", history.transaction_name(transaction));
         if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {

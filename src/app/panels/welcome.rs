@@ -120,11 +120,12 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.add_space(18.0);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), PICTURE), Sense::click());
+    let inside = area.shrink(14.0);
+    // Made in any case: what follows keeps its identity when the picture arrives, so that no click is lost.
+    let mut text = ui.new_child(egui::UiBuilder::new().max_rect(inside));
     let Some(picture) = &state.welcome else { return };
     let line = if response.hovered() || response.has_focus() { palette.accent } else { palette.line };
     ui.painter().rect(area, CornerRadius::same(8), palette.ground, Stroke::new(1.0, line), StrokeKind::Inside);
-    let inside = area.shrink(14.0);
-    let mut text = ui.new_child(egui::UiBuilder::new().max_rect(inside));
     style::bold(&mut text, &picture.title, style::HEADING, palette.strong);
     text.label(RichText::new(&picture.claim).color(palette.text));
     style::note(&mut text, "A sample. Click to look at it: point at an arrow to read why it is there.");
