@@ -273,9 +273,9 @@ fn a_folder_becomes_a_table_and_one_bad_file_does_not_stop_it() {
         window.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(folder.path().to_owned())));
         window.step();
         wait(&mut window, "the folder", |window| window.state().state().batch.as_ref().is_some_and(|batch| batch.done));
-        window.get_by_label_contains("History clean.txt: nothing broken");
+        window.get_by_label_contains("History clean.txt: nothing violated");
         window.get_by_label_contains("History bad.txt: failed");
-        window.get_by_label_contains("History two.txt: RC broken");
+        window.get_by_label_contains("History two.txt: RC violated");
         window.get_by_label("Sort by Anomalies").click();
         window.run_steps(3);
         window.event(egui::Event::ModifiersChanged(egui::Modifiers::SHIFT));

@@ -123,7 +123,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         click(&mut window, at);
         assert_eq!(document(&window).pinned, Some(Attention::Edge(index)));
         assert!(says(&window, "This order was ruled out."));
-        push(&mut window, "Rejected orders");
+        push(&mut window, "Orders ruled out");
         assert_eq!(rejected(&window), 0);
     }
 }

@@ -513,17 +513,17 @@ const FORK: &str = "a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]
 fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept() {
     for theme in themes() {
         let (mut window, _folder) = opened(FORK, theme);
-        assert!(!says(&window, "Level P-PSI"), "the lattice is closed at first");
+        assert!(!says(&window, "In the lattice, P-PSI"), "the lattice is closed at first");
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
         wait(&mut window, "other orders", |window| !document(window).others.is_empty());
         window.run_steps(4);
-        window.get_by_label("Level P-PSI: holds, because PSI does");
-        window.get_by_label("Level P-PC: broken");
-        window.get_by_label("Level P-UA: holds, because PSI does");
-        window.get_by_label("Level R-PSI: not checked");
-        window.get_by_label("Level P-TCC: holds, because TCC does");
-        window.get_by_label("Level SI: broken");
-        window.get_by_label("Level R-SI: broken, because PC is").click();
+        window.get_by_label("In the lattice, P-PSI: holds, because PSI does");
+        window.get_by_label("In the lattice, P-PC: violated");
+        window.get_by_label("In the lattice, P-UA: holds, because PSI does");
+        window.get_by_label("In the lattice, R-PSI: not checked");
+        window.get_by_label("In the lattice, P-TCC: holds, because TCC does");
+        window.get_by_label("In the lattice, SI: violated");
+        window.get_by_label("In the lattice, R-SI: violated, because PC is").click();
         window.run_steps(4);
         assert!(says(&window, "R-SI · strong snapshot isolation"));
         assert!(says(&window, "Promised by postgresql repeatable read, mariadb repeatable read"));
@@ -535,9 +535,9 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
             let document = document(window);
             document.phase == Phase::Done && document.result(Level::PlainParallelSnapshotIsolation).is_some()
         });
-        window.get_by_label("Level P-PSI: holds");
-        window.get_by_label("Level P-PC: broken");
-        window.get_by_label("Level R-PSI: left open");
+        window.get_by_label("In the lattice, P-PSI: holds");
+        window.get_by_label("In the lattice, P-PC: violated");
+        window.get_by_label("In the lattice, R-PSI: left open");
         assert!(says(&window, "strongest known to hold: PSI"), "it has no times");
         assert!(!document(&window).tree.lines().is_empty(), "the anomaly is still listed");
         assert_eq!(document(&window).selected.map(|id| id.to_string()), Some("LongFork/1".to_owned()));
@@ -553,8 +553,8 @@ fn a_promise_is_framed_and_kept_or_broken() {
     window.run_steps(4);
     window.get_by_label("postgresql repeatable read: R-SI").click();
     window.run_steps(4);
-    window.get_by_label("Level R-SI: broken, because PC is, promised");
-    assert_eq!(window.query_all_by_label("broken").count(), 2, "in the legend and as the answer");
+    window.get_by_label("In the lattice, R-SI: violated, because PC is, promised");
+    assert_eq!(window.query_all_by_label("violated").count(), 2, "in the legend and as the answer");
 }
 
 #[test]

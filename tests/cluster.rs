@@ -362,7 +362,7 @@ fn commits_that_vanish_in_a_crash_are_found_and_no_others() {
         if durable == "off" {
             let path = folder.path().join("history.edn");
             let told = says(0, &["explain", text(&path), "--level", "RA"]);
-            assert!(told.contains("crash from time"), "{told}");
+            assert!(told.contains("crash from "), "{told}");
         }
     }
 }

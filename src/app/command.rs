@@ -286,7 +286,7 @@ const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::Fit, group: Group::View, name: "Fit", tooltip: "Show the whole graph", keys: &[plain(Key::F), plain(Key::Num0)] },
     CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
     CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
-    CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
+    CommandRow { command: Command::Alternatives, group: Group::View, name: "Orders ruled out", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
     CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
     CommandRow { command: Command::Details, group: Group::View, name: "Sessions and versions", tooltip: "Show the anomaly over time and the versions of its key below the graph, or hide them", keys: &[with_shift(Key::S)] },
@@ -304,7 +304,7 @@ const AFTER_PAGES: [CommandRow; 10] = [
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
     CommandRow { command: Command::LargerText, group: Group::View, name: "Larger text", tooltip: "Make all text and controls larger, as far as the window has room for them", keys: &[with_control(Key::Plus), with_control(Key::Equals)] },
     CommandRow { command: Command::SmallerText, group: Group::View, name: "Smaller text", tooltip: "Make all text and controls smaller again", keys: &[with_control(Key::Minus)] },
-    CommandRow { command: Command::UsualText, group: Group::View, name: "Usual text size", tooltip: "Text and controls as large as at first", keys: &[with_control(Key::Num0)] },
+    CommandRow { command: Command::UsualText, group: Group::View, name: "Default text size", tooltip: "Text and controls as large as at first", keys: &[with_control(Key::Num0)] },
     CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what is where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];

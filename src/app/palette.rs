@@ -81,7 +81,7 @@ impl Palette {
         let commands = commands.filter_map(|row| {
             let by_name = fuzzy::score(&self.text, row.name).map(|score| score + 20);
             let score = by_name.max(fuzzy::score_in_text(&self.text, &format!("{} {}", row.name, row.tooltip)))?;
-            let note = format!("{}  {}", row.tooltip, row.command.key_text());
+            let note = format!("{}  {}", row.command.key_text(), row.tooltip);
             Some(Found { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
         });
         let files = recent.iter().filter_map(|path| {

@@ -213,6 +213,8 @@ pub fn install(ctx: &egui::Context) {
         style.spacing.menu_margin = Margin::same(6);
         style.spacing.interact_size.y = 24.0;
         style.spacing.window_margin = Margin::same(18);
+        // A bar is seen where there is more than fits, not only under the pointer.
+        style.spacing.scroll = egui::style::ScrollStyle::thin();
         style.animation_time = 0.12;
     });
     ctx.set_visuals_of(egui::Theme::Dark, DARK.visuals());

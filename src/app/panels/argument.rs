@@ -67,6 +67,8 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         super::cases::cases_ui(ui, picture, document, requests);
         style::note(ui, &picture.argument.explanation.size);
         rule(ui);
+        facts_ui(ui, picture);
+        rule(ui);
         super::answer::why_ui(ui, picture, state, document, requests);
         rule(ui);
         super::what_if::what_if_ui(ui, document, requests);
@@ -99,6 +101,17 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     if argument.shown != argument.id {
         style::note(ui, format!("Shown as {}, which {} contains.", argument.shown, argument.id));
     }
+    if let Some(weakest) = example.violation.levels.weakest() {
+        style::note(ui, format!("Violates {} ({}).", weakest.spoken(), weakest.code()));
+    }
+    ui.add_space(GAP);
+}
+
+/// What else is known of it: levels, assumptions, faults, names in the literature.
+fn facts_ui(ui: &mut Ui, picture: &Picture) {
+    let argument = &picture.argument;
+    let example = &argument.counterexample;
+    style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
     for fact in argument.explanation.facts() {
         style::note(ui, fact);
     }
@@ -109,7 +122,6 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
         also => format!(", also known as {also}"),
     };
     style::note(ui, format!("In the literature: {codes}{also}"));
-    ui.add_space(GAP);
 }
 
 fn step_colour(picture: &Picture, step: &Step, palette: &Palette) -> Color32 {

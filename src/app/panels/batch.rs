@@ -177,7 +177,7 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
                 elided(ui, room, &smallest);
             }
             text(5, &duration(checked.seconds), palette.weak);
-            let weakest = checked.weakest_broken().map_or("nothing broken".to_owned(), |l| format!("{l} broken"));
+            let weakest = checked.weakest_broken().map_or("nothing violated".to_owned(), |l| format!("{l} violated"));
             if smallest.is_empty() { weakest } else { format!("{weakest}, {smallest}") }
         }
     };

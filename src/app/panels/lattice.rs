@@ -82,7 +82,7 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
         let kept_ui = |ui: &mut Ui, code: &str, is_kept: Option<bool>| {
             let (colour, word) = match is_kept {
                 Some(true) => (palette.good, "kept"),
-                Some(false) => (palette.bad, "broken"),
+                Some(false) => (palette.bad, "violated"),
                 None => (palette.weak, "not known"),
             };
             ui.label(format!("{code}:"));
@@ -175,7 +175,7 @@ fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: R
         ui.painter().rect_stroke(area.expand(1.5), 5.0, Stroke::new(2.0, palette.accent), StrokeKind::Outside);
     }
     let promised = if is_promised { ", promised" } else { "" };
-    let spoken = format!("Level {}: {}{promised}", level.code, sentence(known));
+    let spoken = format!("In the lattice, {}: {}{promised}", level.code, sentence(known));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
     if response.clicked() {
         requests.push(Request::ExplainLevel(level.code.as_str()));
@@ -200,7 +200,7 @@ fn legend_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         let marks = [Known::Holds(None), Known::Broken(None), Known::Open, Known::Nothing];
-        for (known, word) in marks.into_iter().zip(["holds", "broken", "left open", "not checked"]) {
+        for (known, word) in marks.into_iter().zip(["holds", "violated", "left open", "not checked"]) {
             let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
             paint_mark(ui, area.center(), known, colour_of(known, &palette));
             style::note(ui, word);
@@ -224,8 +224,8 @@ fn sentence(known: Known) -> String {
     match known {
         Known::Holds(None) => "holds".to_owned(),
         Known::Holds(Some(because)) => format!("holds, because {because} does"),
-        Known::Broken(None) => "broken".to_owned(),
-        Known::Broken(Some(because)) => format!("broken, because {because} is"),
+        Known::Broken(None) => "violated".to_owned(),
+        Known::Broken(Some(because)) => format!("violated, because {because} is"),
         Known::Open => "left open".to_owned(),
         Known::Nothing => "not checked".to_owned(),
     }

@@ -162,7 +162,7 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
                 "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
             }
             (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {
-                "Not asked for: the history does not say when transactions ran. It would be broken where SER is, else left open."
+                "Not asked for: the history does not say when transactions ran. It would be violated where SER is, else left open."
             }
             (false, _) => "Not asked for.",
         };
@@ -218,7 +218,7 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
         (true, Phase::Done) if known => {
             let open =
                 document.levels.iter().any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));
-            if open { "nothing found broken".to_owned() } else { "every level asked for holds".to_owned() }
+            if open { "no violation found".to_owned() } else { "every level asked for holds".to_owned() }
         }
         _ => String::new(),
     };

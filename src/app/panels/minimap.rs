@@ -124,10 +124,10 @@ fn legend_ui(ui: &mut Ui, has_marks: bool) {
         ui.spacing_mut().item_spacing.x = 5.0;
         ui.add_space(10.0);
         for (colour, size, text) in [
-            (palette.bad, vec2(3.0, 10.0), "anomalies: the longer, the more"),
+            (palette.bad, vec2(3.0, 10.0), "anomalies (taller: more)"),
             (palette.caution, vec2(2.0, 14.0), "the selected one"),
             (palette.shade, vec2(10.0, 8.0), "transactions"),
-            (palette.accent, vec2(10.0, 12.0), "in sight: drag it"),
+            (palette.accent, vec2(10.0, 12.0), "in view (drag)"),
         ]
         .into_iter()
         .chain(marks)

@@ -272,9 +272,14 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
         Some(end) if end < first => "The last fault before these transactions",
         _ => "Faults while these transactions ran",
     };
+    let origin = history.origin();
+    let time = |at: i64| match origin.seconds_per_tick() {
+        Some(_) if at >= 0 => origin.duration(at as f64),
+        _ => format!("time {at}"),
+    };
     let told = |fault: &FaultSpan| match fault.end {
-        Some(end) => format!("{} from time {} to time {end}", visible(&fault.what), fault.start),
-        None => format!("{} from time {} on", visible(&fault.what), fault.start),
+        Some(end) => format!("{} from {} to {}", visible(&fault.what), time(fault.start), time(end)),
+        None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
     };
     let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
     Some(format!("{when}: {}.", told.join(", ")))

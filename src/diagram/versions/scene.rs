@@ -149,7 +149,7 @@ impl Columns<'_> {
     fn unread(&self, row: &Row) -> &'static str {
         let key = row.write.map(|write| self.history.operation(write).key);
         match key.is_some_and(|key| self.history.lists().is_list(key)) {
-            true => "no list read ends here",
+            true => "never read last",
             false => "never read",
         }
     }
