@@ -211,7 +211,7 @@ fn a_transaction_is_marked_and_found_again_in_three() {
                 .history
                 .as_ref()
                 .map(|h| h.transaction_name(isoscope::history::TransactionId::new(0)));
-            user.click(&format!("{}", name.expect("it is read")));
+            user.click(&name.expect("it is read"));
         }
         assert_eq!(user.took(), 3);
         assert_eq!((user.window.state().state().page, document(&user.window).marks.at), (Page::Browser, Some(0)));

@@ -61,11 +61,9 @@ pub(super) fn minimap_ui(
         painter.rect_stroke(brush, 2.0, Stroke::new(1.4, palette.accent), StrokeKind::Inside);
     }
     let spot = marks_ui(ui, document, (map, area, x), &response);
-    if let Some(spot) = spot.filter(|_| !response.dragged()) {
-        if response.clicked() {
-            requests.push(Request::Marks(Ask::GoTo(spot)));
-            return None;
-        }
+    if let Some(spot) = spot.filter(|_| response.clicked()) {
+        requests.push(Request::Marks(Ask::GoTo(spot)));
+        return None;
     }
     let at = |x: f32| f64::from((x - area.left()) / area.width().max(1.0)) * map.length;
     let mark = response.hover_pos().filter(|_| spot.is_none()).and_then(|pointer| {
