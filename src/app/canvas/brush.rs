@@ -4,8 +4,9 @@ use super::clip::in_sight;
 use super::look::Look;
 use crate::app::style::colour32;
 use crate::diagram::Target;
-use crate::diagram::layout::{LABEL_FONT, TITLE_FONT};
+use crate::diagram::layout::{LABEL_FONT, TITLE_FONT, shortened};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
+use crate::diagram::text_size::ADVANCE;
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
 use egui::emath::GuiRounding as _;
 use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
@@ -268,7 +269,11 @@ impl Brush<'_> {
             out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));
             return;
         }
-        let mut job = LayoutJob::single_section(text.to_owned(), TextFormat::simple(font, colour));
+        let shown = match value_at(text).filter(|_| room.is_finite() && !role.is_prose()) {
+            Some(value_at) => shortened(text, value_at, (room / (ADVANCE * size)) as usize),
+            None => text.to_owned(),
+        };
+        let mut job = LayoutJob::single_section(shown, TextFormat::simple(font, colour));
         job.wrap = TextWrapping::truncate_at_width(room);
         let galley = self.painter.layout_job(job);
         let corner =
@@ -295,6 +300,13 @@ impl Brush<'_> {
             Align::Right => at.x - inside.left(),
         }
     }
+}
+
+/// Where the value begins in an operation as it is written on a card: of a long one, key and value are shortened.
+fn value_at(text: &str) -> Option<usize> {
+    let after = |between: &str| text.find(between).map(|at| at + between.len());
+    let is_append = text.starts_with("append(");
+    after(") = ").or_else(|| after(") ≠ ")).or_else(|| after(") ").filter(|_| is_append))
 }
 
 /// The card or label that a mark is in, when the marks before it were in `before`.
