@@ -129,7 +129,7 @@ fn outside(window: &Window, size: Pos2) -> Vec<(String, Rect)> {
         let name = node.label().unwrap_or_default();
         let is_fixed = ["Export path", "Plain text", "Cancel", "Close", "Find anything"].contains(&name.as_str());
         // The lattice scrolls sideways, too.
-        let scrolls = name.starts_with("Level ");
+        let scrolls = name.starts_with("In the lattice, ");
         if (!scrolls && !inside.x_range().contains_range(area.x_range())) || (is_fixed && !inside.contains_rect(area)) {
             found.push((name, area));
         }
