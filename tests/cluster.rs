@@ -410,7 +410,7 @@ fn a_store_of_jepsen_opens_as_it_is() {
     let details: Vec<_> = opened.cluster().incidents().iter().map(|incident| incident.detail.as_str()).collect();
     assert_eq!(details, ["{:n1 #{\"n2\"}}", "fully connected"]);
     let told = says(0, &["explain", text(&run), "--level", "SSER"]);
-    assert!(told.contains("partition from time 2 to time 4") && told.contains("session 1 on n2"), "{told}");
+    assert!(told.contains("partition from 2 ns to 4 ns") && told.contains("session 1 on n2"), "{told}");
     assert!(says(1, &["check", text(&run), "--json"]).contains(r#""faults":[{"what":"partition","start":2,"end":4}]"#));
 }
 
