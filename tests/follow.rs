@@ -263,18 +263,24 @@ fn arrival_of_lists(sketch: &Sketch, rng: &mut Rng) -> Arrival {
     Arrival { names, records, sessions: history.n_sessions() }
 }
 
+/// A list whose reader waits for itself shows, too, that a transaction of unknown outcome committed.
+const CYCLIC_SEED: u64 = 77_126_047;
+
 #[test]
 fn lists_are_followed_as_they_are_checked() {
-    for_seeds(4000, |seed| {
-        let sketch = random::sketch(shape(seed), seed);
-        let mut rng = Rng::with_seed(seed);
-        let arrival = arrival_of_lists(&sketch, &mut rng);
-        let period = [1, 3, 1000][rng.usize(0..3)];
-        let horizon = rng.bool().then(|| rng.u64(1..=6));
-        let (levels, sessions) = (some_levels(&mut rng), Some(arrival.sessions as u32));
-        let options = Options { levels, horizon, sessions, period, ..Options::default() };
-        follow(&arrival, options).map(drop).map_err(|error| in_order(&arrival) + &error)
-    });
+    assert_eq!(followed_lists(CYCLIC_SEED), Ok(()));
+    for_seeds(4000, followed_lists);
+}
+
+fn followed_lists(seed: u64) -> Result<(), String> {
+    let sketch = random::sketch(shape(seed), seed);
+    let mut rng = Rng::with_seed(seed);
+    let arrival = arrival_of_lists(&sketch, &mut rng);
+    let period = [1, 3, 1000][rng.usize(0..3)];
+    let horizon = rng.bool().then(|| rng.u64(1..=6));
+    let (levels, sessions) = (some_levels(&mut rng), Some(arrival.sessions as u32));
+    let options = Options { levels, horizon, sessions, period, ..Options::default() };
+    follow(&arrival, options).map(drop).map_err(|error| in_order(&arrival) + &error)
 }
 
 /// Follows bytes that come in pieces of this size, to the end.

@@ -277,15 +277,20 @@ impl Delivery {
     fn pump(&mut self, mut wake: Vec<u32>, out: &mut Vec<Arc<Delivered>>) {
         while let Some(session) = wake.pop() {
             while let Some(waiting) = self.sessions.get(session as usize).and_then(|s| s.queue.front()) {
+                // What is promoted may be the next of the same session.
+                let read = self.unknown_read_by(waiting);
+                let promoted: Vec<u32> = read.iter().filter_map(|version| self.promote(version)).collect();
+                if !promoted.is_empty() {
+                    wake.push(session);
+                    wake.extend(promoted);
+                    break;
+                }
+                let Some(waiting) = self.sessions[session as usize].queue.front() else { break };
                 let sources = self.sources(waiting);
                 if let Some((_, version)) = sources.blocked {
-                    let waiters = self.waiters.entry(version.clone()).or_default();
+                    let waiters = self.waiters.entry(version).or_default();
                     if !waiters.contains(&session) {
                         waiters.push(session);
-                    }
-                    // What is promoted may be the next of the same session.
-                    if let Some(promoted) = self.promote(&version) {
-                        wake.extend([session, promoted]);
                     }
                     break;
                 }
@@ -297,6 +302,25 @@ impl Delivery {
                 out.push(delivered);
             }
         }
+    }
+
+    /// The versions that a transaction read from others of unknown outcome: all of them, whatever else it waits for or no
+    /// longer waits for.
+    fn unknown_read_by(&self, waiting: &Waiting) -> Vec<Version> {
+        if self.unknown.is_empty() {
+            return Vec::new();
+        }
+        let is_unknown = |version: &Version| {
+            let origin = self.written.get(version);
+            origin.is_some_and(|origin| origin.outcome == Outcome::Unknown && !origin.is_repeated)
+        };
+        let record = &waiting.record;
+        let elements = waiting.external.iter().flat_map(|&place| {
+            let Action { key, value, list, .. } = &record.operations[place as usize];
+            let outside = list.as_deref().map(|list| lists::from_outside(record, place as usize, list).unwrap_or(list));
+            outside.unwrap_or(std::slice::from_ref(value)).iter().map(|element| (*key, element.clone()))
+        });
+        elements.filter(is_unknown).collect()
     }
 
     /// A committed transaction read from one of unknown outcome: it must have committed. Its session, if that is news.
