@@ -6,7 +6,7 @@
 mod window;
 
 use egui_kittest::kittest::Queryable as _;
-use isoscope::app::state::{Page, Phase};
+use isoscope::app::state::Page;
 use isoscope::app::vocabulary::Attention;
 use std::sync::Arc;
 use window::{CLEAN, Window, document, says, wait, window, write};
@@ -44,10 +44,7 @@ impl User {
     }
 
     fn settle(&mut self) {
-        wait(&mut self.window, "the check", |window| {
-            let document = window.state().state().document.as_ref();
-            document.is_some_and(|document| document.phase == Phase::Done && !document.drawing)
-        });
+        wait(&mut self.window, "the check", window::is_settled);
     }
 
     fn key(&mut self, modifiers: egui::Modifiers, key: egui::Key) {

@@ -175,7 +175,7 @@ fn receive(app: &mut App, message: Message) {
                 app.show_order(level);
             }
         }
-        Message::Others(others) => document.others = others,
+        Message::Others(others) => document.others = others.into_iter().map(Arc::new).collect(),
         Message::Failed(why) => {
             document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
             if !cancelled {

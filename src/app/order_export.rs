@@ -12,7 +12,7 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::passes::{Passes, Surroundings, markdown};
 use crate::export::{ExportKind, Stretch, compose_order, export, sha256_of_file};
 use crate::history::History;
-use crate::relations;
+use crate::relations::{self, Resolution};
 use crate::verify;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,26 +27,31 @@ static COPY_WHY: Task<String> = Task {
 };
 
 /// What a page or text about an order is made of.
-struct Material {
+pub(super) struct Material {
     history: Arc<History>,
-    results: Vec<LevelResult>,
+    resolution: Option<Arc<Resolution>>,
+    results: Vec<Arc<LevelResult>>,
     level: Level,
     assumptions: Vec<String>,
 }
 
 impl Material {
     /// Calls `make` with the order.
-    fn with<T>(
+    pub(super) fn with<T>(
         &self,
         control: &Control,
         make: impl FnOnce(&Passes<'_>, &Surroundings<'_>) -> Result<T, String>,
     ) -> Result<T, String> {
         let interrupted = |interrupt: Interrupt| interrupt.to_string();
-        let resolution = relations::resolve(&self.history, control).map_err(interrupted)?;
+        let resolution = match &self.resolution {
+            Some(resolution) => Arc::clone(resolution),
+            None => Arc::new(relations::resolve(&self.history, control).map_err(interrupted)?),
+        };
         let result = self.results.iter().find(|result| result.level == self.level).ok_or("the level is gone")?;
         let is_verified = self.level.is_of_reads() || verify::can_replay(&self.history);
         let passes = Passes::new(&self.history, &resolution, result, is_verified, control).map_err(interrupted)?;
-        let surroundings = Surroundings { assumptions: &self.assumptions, verdicts: self.results.iter().collect() };
+        let surroundings =
+            Surroundings { assumptions: &self.assumptions, verdicts: self.results.iter().map(Arc::as_ref).collect() };
         make(&passes.ok_or("the level does not hold")?, &surroundings)
     }
 }
@@ -58,12 +63,13 @@ impl App {
         self.state.page == Page::Order && self.state.document.as_ref().is_some_and(is_alone)
     }
 
-    fn material(&self) -> Option<Material> {
+    pub(super) fn material(&self) -> Option<Material> {
         let document = self.state.document.as_ref()?;
         let level = document.order.as_ref()?.level;
-        let results = document.verdicts().into_iter().cloned().collect();
+        let results = document.results().cloned().collect();
         let assumptions = document.assumptions().to_vec();
-        Some(Material { history: document.history.clone()?, results, level, assumptions })
+        let resolution = document.resolution.clone();
+        Some(Material { history: document.history.clone()?, resolution, results, level, assumptions })
     }
 
     /// Puts why the level holds on the clipboard.
@@ -87,10 +93,12 @@ impl App {
     /// Writes the picture or the text of the order.
     pub(super) fn write_order(&mut self, kind: ExportKind, path: PathBuf) {
         let Some(material) = self.material() else { return };
+        let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
+        let stretch = order.and_then(|order| order.sheet.as_ref()).map_or(Stretch::default(), |sheet| sheet.stretch);
         let write = move |control: &Control| {
             let sha256 = sha256_of_file(Path::new(&material.history.origin().path)).ok();
             let bytes = material.with(control, |passes, around| {
-                let page = compose_order(passes, around, Stretch::default(), sha256.as_deref(), control);
+                let page = compose_order(passes, around, stretch, sha256.as_deref(), control);
                 let page = page.map_err(|interrupt| interrupt.to_string())?;
                 export(kind, &page).map_err(|error| error.to_string())
             })?;

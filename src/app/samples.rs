@@ -52,6 +52,18 @@ pub const ALL: &[Sample] = &[
     sample!("ok-snapshot.txt", "old but consistent snapshots"),
 ];
 
+/// The beginning of one small history in each format that is text, by the format's name.
+pub const IN_FORMATS: &[(&str, &str)] = &[
+    ("text", include_str!("../../sample_histories/formats/text.txt")),
+    ("plume", include_str!("../../sample_histories/formats/plume.txt")),
+    ("hist", include_str!("../../sample_histories/formats/hist.hist")),
+    ("awdit", include_str!("../../sample_histories/formats/awdit.txt")),
+    ("elle-edn", include_str!("../../sample_histories/formats/elle-edn.edn")),
+    ("elle-json", include_str!("../../sample_histories/formats/elle-json.json")),
+    ("json", include_str!("../../sample_histories/formats/json.json")),
+    ("dbcop-json", include_str!("../../sample_histories/formats/dbcop-json.json")),
+];
+
 /// Name of the sample at a place, as its file name says it.
 pub fn title(place: usize) -> String {
     let stem = ALL.get(place).and_then(|sample| sample.file.split('.').next()).unwrap_or_default();

@@ -153,7 +153,7 @@ pub struct Document {
     /// By requested level: the result, once it is known.
     pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
     /// What was decided in addition, about PSI and about other orders.
-    pub others: Vec<LevelResult>,
+    pub others: Vec<Arc<LevelResult>>,
     /// What was found so far.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
@@ -409,9 +409,13 @@ impl Document {
 
     /// All results, those in addition to the requested levels included.
     pub fn verdicts(&self) -> Vec<&LevelResult> {
-        let requested = self.levels.iter().filter_map(|(_, result)| result.as_deref());
-        let is_requested = |other: &&LevelResult| self.result(other.level).is_some();
-        requested.chain(self.others.iter().filter(|other| !is_requested(other))).collect()
+        self.results().map(Arc::as_ref).collect()
+    }
+
+    /// The same, to be kept.
+    pub fn results(&self) -> impl Iterator<Item = &Arc<LevelResult>> {
+        let requested = self.levels.iter().filter_map(|(_, result)| result.as_ref());
+        requested.chain(self.others.iter().filter(|other| self.result(other.level).is_none()))
     }
 
     /// The witness of a level, if it is known to be satisfied.

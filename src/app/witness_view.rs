@@ -5,7 +5,9 @@ use super::tasks::{Failure, Task};
 use super::vocabulary::Page;
 use crate::checkers::{Level, Verdict, Witness};
 use crate::control::Control;
+use crate::counterexample::passes::Passes;
 use crate::counterexample::replay::{Replay, Told};
+use crate::export::{OrderSheet, order_sheet};
 use crate::history::OperationId;
 use crate::jobs;
 use std::sync::Arc;
@@ -30,6 +32,10 @@ pub struct OrderView {
     pub asked: Option<usize>,
     /// What the order says about the operations of that step, once known.
     pub rows: Option<Rows>,
+    /// The part of the order that is drawn.
+    pub sheet: Option<Arc<OrderSheet>>,
+    /// The step around which a part was requested.
+    pub sheet_asked: Option<usize>,
 }
 
 /// Up to this many operations are handled at once.
@@ -45,6 +51,12 @@ static RUN_WITNESS: Task<Arc<Replay>> = Task::new("order", Failure::Page(Page::O
 static TELL: Task<Rows> = Task::new("rows", Failure::Page(Page::Order), |app, rows| {
     let Some(order) = app.state.document.as_mut().and_then(|document| document.order.as_mut()) else { return };
     jobs::replace(&mut order.rows, Some(rows));
+});
+
+/// Drawing the part of an order around a step.
+static DRAW: Task<Arc<OrderSheet>> = Task::new("sheet", Failure::Silent, |app, sheet| {
+    let Some(order) = app.state.document.as_mut().and_then(|document| document.order.as_mut()) else { return };
+    jobs::replace(&mut order.sheet, Some(sheet));
 });
 
 impl App {
@@ -72,7 +84,17 @@ impl App {
         }
         document.failed.remove(&Page::Order);
         let none = is_empty.then_some("At cut isolation nothing needs to be ordered.");
-        let view = OrderView { level, replay: None, none, step: 0, scroll: true, asked: None, rows: None };
+        let view = OrderView {
+            level,
+            replay: None,
+            none,
+            step: 0,
+            scroll: true,
+            asked: None,
+            rows: None,
+            sheet: None,
+            sheet_asked: None,
+        };
         jobs::replace(&mut document.order, Some(view));
         if none.is_none() {
             self.ask(&RUN_WITNESS, move |control| {
@@ -90,6 +112,23 @@ impl App {
         {
             order.step = step.min(replay.n_steps().saturating_sub(1));
             order.scroll |= scroll;
+        }
+    }
+
+    /// Draws the part of the order around the selected step, unless it is drawn.
+    pub(super) fn prepare_sheet(&mut self) {
+        let Some(order) = self.state.document.as_mut().and_then(|document| document.order.as_mut()) else { return };
+        let step = order.step;
+        let is_drawn = |sheet: &Arc<OrderSheet>| sheet.steps.contains(&step);
+        if order.replay.is_none() || order.sheet.as_ref().is_some_and(is_drawn) || order.sheet_asked == Some(step) {
+            return;
+        }
+        order.sheet_asked = Some(step);
+        if let Some(material) = self.material() {
+            self.ask(&DRAW, move |control| {
+                let sheet = |passes: &Passes<'_>| order_sheet(passes, step, control).map_err(|why| why.to_string());
+                material.with(control, |passes, _| sheet(passes)).ok().flatten().map(Arc::new)
+            });
         }
     }
 

@@ -125,6 +125,8 @@ pub enum Role {
     NoteText,
     /// The arrow from a version to the next, and where much time passes in little space.
     Next,
+    /// Between two versions that nothing recorded orders.
+    Guess,
 }
 
 impl Role {
@@ -179,6 +181,7 @@ impl Role {
             Role::Note => "note".into(),
             Role::NoteText => "note-text".into(),
             Role::Next => "next".into(),
+            Role::Guess => "guess".into(),
         }
     }
 }
@@ -390,6 +393,7 @@ impl Theme {
             Role::Note => fill(self.note.0),
             Role::NoteText => fill(self.note.1),
             Role::Next => Style { fill: Some(self.faint_ink), stroke: line(self.faint_ink, 1.4, &[]) },
+            Role::Guess => Style { fill: None, stroke: line(self.faint_ink, 1.4, &[1.5, 4.0]) },
         }
     }
 }

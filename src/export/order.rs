@@ -20,6 +20,7 @@ use crate::relations::{Edge, Reason, Relation};
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Maximum number of transactions in a picture.
@@ -28,8 +29,12 @@ pub const MOST_DRAWN: usize = 30;
 const PLACE: (f32, f32) = (48.0, 120.0);
 /// What a transaction covers of its place.
 const COVERED: f64 = 0.8;
-/// Height of a lane: with few of them, and with many.
+/// Height of a lane on a page: with few of them, and with many.
 const LANE: (f32, f32) = (96.0, 78.0);
+/// The same in a window.
+const LOW_LANE: (f32, f32) = (64.0, 44.0);
+/// How many transactions a window shows before the selected one.
+const BEFORE: usize = 10;
 /// Height that lanes leave free at the bottom.
 const BELOW: f32 = 18.0;
 /// With more sessions lanes are lower.
@@ -42,6 +47,43 @@ const KEYS: usize = 2;
 pub struct Stretch {
     /// The line of the order that comes first.
     pub first: usize,
+}
+
+/// A part of an order as a window shows it: its transactions are those of the whole history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderSheet {
+    /// Which part.
+    pub stretch: Stretch,
+    /// The steps of the witness that it covers.
+    pub steps: RangeInclusive<usize>,
+    /// The lanes.
+    pub scene: Scene,
+    /// What they show.
+    pub caption: String,
+}
+
+/// The part of an order around a step; none where nothing is ordered. O(operations of the part · log versions).
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub fn order_sheet(passes: &Passes<'_>, step: usize, control: &Control) -> Result<Option<OrderSheet>, Interrupt> {
+    let at = passes.lines.partition_point(|line| *line.steps.end() < step);
+    let before = if passes.lines.len() > MOST_DRAWN { BEFORE } else { at };
+    let stretch = Stretch { first: at.saturating_sub(before) };
+    let part = Part::new(passes, stretch);
+    let (true, Some(first), Some(last)) = (passes.is_ordered(), part.lines.first(), part.lines.last()) else {
+        return Ok(None);
+    };
+    let steps = *first.steps.start()..=*last.steps.end();
+    let diagram = part.diagram();
+    let mut scene = part.scene(&diagram, LOW_LANE, control)?;
+    let of_whole = |target| match target {
+        Target::Transaction(t) => Some(Target::Elsewhere(part.renaming.old_transaction(t))),
+        Target::Operation(o) => Some(Target::Elsewhere(part.renaming.old_transaction(part.small.transaction_of(o)))),
+        Target::Edge(_) | Target::Elsewhere(_) | Target::Several(..) => None,
+    };
+    scene.marks.iter_mut().for_each(|mark| mark.target = mark.target.and_then(of_whole));
+    Ok(Some(OrderSheet { stretch, steps, scene, caption: part.caption(&diagram) }))
 }
 
 /// The page of a level that holds. O(operations · log versions).
@@ -58,7 +100,7 @@ pub fn compose_order(
     let part = Part::new(passes, stretch);
     let sentences = why(passes, surroundings);
     let diagram = part.diagram();
-    let scene = if passes.is_ordered() { part.scene(&diagram, control)? } else { Scene::new(emath::Rect::ZERO) };
+    let scene = if passes.is_ordered() { part.scene(&diagram, LANE, control)? } else { Scene::new(emath::Rect::ZERO) };
     let steps = part.lines.iter().enumerate().map(|(place, of)| PictureStep {
         heading: if passes.is_ordered() { "The order" } else { "What each read returned" }.to_owned(),
         depth: 0,
@@ -223,7 +265,7 @@ impl<'p> Part<'p> {
         self.passes.level().plain_of().is_none()
     }
 
-    fn scene(&self, diagram: &Diagram, control: &Control) -> Result<Scene, Interrupt> {
+    fn scene(&self, diagram: &Diagram, lane: (f32, f32), control: &Control) -> Result<Scene, Interrupt> {
         let timeline = Timeline::of_order(&self.small, self.spans(), control)?;
         let (edges, all) = (self.edges(), self.small.transactions().collect());
         let itself = Renaming { transactions: all, ..Renaming::default() };
@@ -235,19 +277,19 @@ impl<'p> Part<'p> {
             anomaly: Some(anomaly),
             annotations: &[],
         };
-        let size = self.size();
+        let size = self.size(lane);
         let mut lanes = Lanes::new(shown, size, View::default());
         lanes.plot.max.y = size.y - BELOW;
         lanes.fit();
         Ok(lanes.scene())
     }
 
-    /// Room for the lanes: places wide enough for most names.
-    fn size(&self) -> Vec2 {
+    /// Room for the lanes, each so high with few and with many of them: places wide enough for most names.
+    fn size(&self, (few, many): (f32, f32)) -> Vec2 {
         let longest = self.small.transactions().map(|t| self.small.transaction_name(t).chars().count()).max();
         let place = (longest.unwrap_or(0) as f32 * 6.7 + 14.0) / COVERED as f32;
         let place = place.clamp(PLACE.0, PLACE.1);
-        let lane = if self.small.n_sessions() <= FEW { LANE.0 } else { LANE.1 };
+        let lane = if self.small.n_sessions() <= FEW { few } else { many };
         let width = 100.0 + 1.13 * place * (self.lines.len() + 1) as f32;
         vec2(width.max(PAGE_CONTENT), 30.0 + lane * (self.small.n_sessions() as f32 + 0.5))
     }

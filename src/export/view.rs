@@ -48,7 +48,7 @@ impl View {
                 let places = versions::places(whole, chain, &anomaly, VERSIONS);
                 let mut scene = versions::scene(whole, chain, Some(&anomaly), &places, versions::WHOLE);
                 let name = elide(&whole.key_name(chain.key), MAX_TITLE_COLUMNS);
-                let title = format!("versions of key {name}, in inferred order");
+                let title = format!("versions of key {name}, {}", chain.basis());
                 scene.bounds.min.y -= 26.0;
                 let at = scene.bounds.min + vec2(6.0, 8.0);
                 scene.text((at, Align::Left), SMALL_FONT, title, Role::Legend, None);

@@ -55,9 +55,15 @@ pub(crate) fn document(window: &Window) -> &Document {
 
 pub(crate) fn open(window: &mut Window, path: PathBuf) {
     window.state_mut().open_all(vec![path]);
-    wait(window, "a look at the path", |window| window.state().state().looking.is_none());
-    wait(window, "the check", |window| document(window).phase == Phase::Done);
-    wait(window, "the picture", |window| !document(window).drawing);
+    wait(window, "the check", is_settled);
+}
+
+/// Whether a history is open, checked and drawn, and no dropped or chosen path is still looked at: until then, the
+/// document is the one before it.
+pub(crate) fn is_settled(window: &Window) -> bool {
+    let state = window.state().state();
+    let done = |document: &Document| document.phase == Phase::Done && !document.drawing;
+    state.looking.is_none() && state.document.as_ref().is_some_and(done)
 }
 
 /// Both themes.

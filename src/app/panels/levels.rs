@@ -108,10 +108,12 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
     style::paint_bold(ui.painter(), at, galley, colour);
     if weakest {
         // A flag on the weakest violated level, for users who do not see the thicker line.
-        let tip = pos2(area.right() - 9.0, area.top() - 1.0);
-        // The stacked pills begin at the upper edge of the strip.
-        let rise = if area.height() < PILL { 1.5 } else { 4.0 };
-        let flag = vec![tip + vec2(-5.0, -rise), tip + vec2(5.0, -rise), tip + vec2(0.0, 7.0 - rise)];
+        // It points at the pill: from above, at the stacked ones from the left, where nothing is in its way.
+        let (tip, back, side) = match area.height() < PILL {
+            true => (area.left_center() + vec2(1.0, 0.0), vec2(-7.0, 0.0), vec2(0.0, 5.0)),
+            false => (pos2(area.right() - 9.0, area.top() + 2.0), vec2(0.0, -7.0), vec2(5.0, 0.0)),
+        };
+        let flag = vec![tip + back - side, tip + back + side, tip];
         ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
     }
     let spoken = match (asked, verdict) {

@@ -1,20 +1,30 @@
 //! An order that explains every read: its steps, and what the selected one reads and writes.
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
+use super::scene::{Place, scene_ui};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::Document;
+use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::vocabulary::Page;
 use crate::app::witness_view::OrderView;
 use crate::checkers::{Level, LevelResult, Verdict, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
-use crate::history::{History, KeyId, OperationId};
+use crate::diagram::Target;
+use crate::diagram::scene::{Scene, Shape};
+use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::report::grouped;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
-use egui::{Align, FontId, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align, FontId, Layout, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+};
+
+/// Share of the height for the lanes, at most.
+const LANES: f32 = 0.55;
+/// Height of what is shown until they are drawn.
+const FIRST: f32 = 160.0;
 
 /// Draws the page.
-pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+pub fn order_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;
@@ -35,6 +45,7 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         }
         return;
     };
+    lanes_ui(ui, (state, document), order, replay, requests);
     let height = ui.available_height();
     let widths = [0.38, 0.62].map(|share| (ui.available_width() - GAP) * share);
     ui.horizontal_top(|ui| {
@@ -123,6 +134,52 @@ fn meaning(document: &Document, level: Level) -> &'static str {
         }
         _ => "Executed serially in this order, every read returns what was observed.",
     }
+}
+
+/// The part of the order around the selected step, as lanes: a click on a transaction goes to its step.
+fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: &Replay, requests: &mut Requests) {
+    let most = ui.available_height() * LANES;
+    let Some(sheet) = &order.sheet else {
+        // Steps and lanes stay where they are.
+        ui.allocate_ui(vec2(ui.available_width(), FIRST), |ui| {
+            ui.set_min_size(vec2(ui.available_width(), FIRST));
+            style::note(ui, "Drawing the order…");
+        });
+        return;
+    };
+    let scene = &sheet.scene;
+    let area = ScrollArea::both().id_salt(("sheet", order.level)).max_height(most).auto_shrink([false, true]);
+    area.show(ui, |ui| {
+        let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &sheet.caption));
+        let place = Place { origin: area.min - scene.bounds.min.to_vec2(), zoom: 1.0, area: ui.clip_rect() };
+        scene_ui(ui, scene, place, &response, shown, requests);
+        let Some(step) = replay.step(order.step) else { return };
+        if let Some(bar) = bar_of(scene, step.transaction) {
+            let bar = bar.translate(place.origin.to_vec2());
+            let stroke = Stroke::new(2.0, Palette::of(ui).accent);
+            ui.painter().rect_stroke(bar, 4, stroke, StrokeKind::Outside);
+            if order.scroll {
+                ui.scroll_to_rect(bar.expand(60.0), None);
+            }
+        }
+        let clicked = response.interact_pointer_pos().filter(|_| response.clicked());
+        let target = clicked.and_then(|at| scene.at(at - place.origin.to_vec2(), 1.0));
+        if let Some(Target::Elsewhere(t)) = target {
+            let of = |place: &usize| replay.step(*place).is_some_and(|step| step.transaction == t);
+            requests.extend(sheet.steps.clone().find(of).map(Request::GoToStep));
+        }
+    });
+    style::short_note(ui, &sheet.caption);
+    ui.add_space(4.0);
+}
+
+/// The bar of a transaction.
+fn bar_of(scene: &Scene, t: TransactionId) -> Option<Rect> {
+    scene.marks.iter().find_map(|mark| match mark.shape {
+        Shape::Rect { rect, .. } if mark.target == Some(Target::Elsewhere(t)) => Some(rect),
+        _ => None,
+    })
 }
 
 /// The steps; only visible ones are made.

@@ -42,7 +42,7 @@ pub fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
         if open.found.is_empty() {
             style::note(ui, "Nothing has such a name.");
         }
-        let height = (size.y - 200.0).clamp(100.0, 420.0);
+        let height = (size.y - 200.0).max(100.0);
         ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
             for place in 0..open.found.len() {
                 line_ui(ui, open, place, requests);

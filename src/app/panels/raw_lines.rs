@@ -7,6 +7,9 @@ use crate::app::style::{self, Palette};
 use crate::app::vocabulary::{Attention, Focus};
 use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
+/// Maximum number of rows that a line takes.
+const ROWS: usize = 4;
+
 /// Draws the lines; those of highlighted operations are emphasized.
 pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
     let palette = Palette::of(ui);
@@ -34,7 +37,9 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         let place = place.unwrap_or_else(|| format!("line {line}"));
         job.append(&format!("{place:>12}  "), 0.0, TextFormat::simple(font.clone(), palette.weak));
         job.append(text, 0.0, TextFormat::simple(font, colour));
-        job.wrap = egui::text::TextWrapping::truncate_at_width(ui.available_width() - 8.0);
+        // A log names much else before the operation.
+        let max_width = ui.available_width() - 8.0;
+        job.wrap = egui::text::TextWrapping { max_width, max_rows: ROWS, break_anywhere: true, ..Default::default() };
         let galley = ui.painter().layout_job(job);
         let (area, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), galley.size().y + 5.0), Sense::click());

@@ -1,11 +1,16 @@
 //! What is shown in place of a history that could not be read.
 
 use crate::app::command::{Command, Request, Requests};
+use crate::app::samples;
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use crate::app::unreadable::Unreadable;
 use crate::app::vocabulary::Page;
+use crate::formats;
 use egui::{RichText, ScrollArea, Ui};
+
+/// Maximum number of lines of an example.
+const LINES: usize = 5;
 
 /// Draws the page.
 pub fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, requests: &mut Requests) {
@@ -49,4 +54,33 @@ pub fn unreadable_ui(ui: &mut Ui, state: &State, why: &Unreadable, requests: &mu
     if !state.recent.is_empty() {
         style::note(ui, "Recent files are in the File menu.");
     }
+    ui.add_space(18.0);
+    style::bold(ui, "The same small history in each text format", style::HEADING, palette.strong);
+    ui.add_space(6.0);
+    formats_ui(ui);
+}
+
+/// What a history looks like in each format, in two columns.
+fn formats_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    let width = (ui.available_width() - 2.0 * f32::from(style::MARGIN)) / 2.0;
+    ScrollArea::vertical().id_salt("formats").auto_shrink(false).show(ui, |ui| {
+        egui::Grid::new("formats").num_columns(2).spacing([24.0, 14.0]).show(ui, |ui| {
+            for (place, (name, text)) in samples::IN_FORMATS.iter().enumerate() {
+                ui.vertical(|ui| {
+                    ui.set_width(width - 24.0);
+                    let about = formats::FORMATS.iter().find(|format| format.name == *name);
+                    let about = about.map_or(String::new(), |format| format!("{name}: {}", format.about));
+                    ui.add(egui::Label::new(RichText::new(about).color(palette.text)).truncate());
+                    for line in text.lines().take(LINES) {
+                        let line = RichText::new(line).monospace().color(palette.weak);
+                        ui.add(egui::Label::new(line).truncate().selectable(true));
+                    }
+                });
+                if place % 2 == 1 {
+                    ui.end_row();
+                }
+            }
+        });
+    });
 }

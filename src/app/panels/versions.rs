@@ -73,7 +73,7 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
     let Some(history) = &document.history else { return };
     ui.horizontal(|ui| {
         let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
-        let title = format!("Versions of key {name}, in inferred order");
+        let title = format!("Versions of key {name}, {}", chain.basis());
         style::bold_line(ui, &title, style::HEADING, Palette::of(ui).strong);
         style::note(ui, counted(chain.rows.len() - 1, "version"));
     });

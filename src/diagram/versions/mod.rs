@@ -1,7 +1,8 @@
 //! The versions of one key in an order that session order, updates and lists suggest, with their readers.
 //!
 //! The order is for viewing and decides nothing: where nothing is known, versions are in the order of times or of the
-//! file. What the selected anomaly forces against that order is reported separately, to be drawn over it.
+//! file, and [not joined](Row::is_joined). What the selected anomaly forces against that order is reported separately,
+//! to be drawn over it.
 
 mod scene;
 
@@ -12,7 +13,10 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use crate::relations::{Edge, Glance, Relation, Resolution, Standing};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// Maximum number of lists, none the beginning of another, that versions are ordered by.
+const TOLD: usize = 64;
 
 /// One version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub struct Row {
     pub readers: Vec<(TransactionId, OperationId)>,
     /// Why it is not a version that others should read: its writer aborted, or overwrote it itself.
     pub blemish: Option<&'static str>,
+    /// Whether a session, an update or a list that was read puts it right after the row before it.
+    pub is_joined: bool,
 }
 
 /// An order of two versions that the selected anomaly forces: indices of rows.
@@ -70,6 +76,7 @@ impl Chain {
             value: Value::INITIAL,
             readers: Vec::new(),
             blemish: None,
+            is_joined: false,
         }];
         let mut reads = Vec::new();
         let all = going(control, history.keys().iter().enumerate());
@@ -90,7 +97,8 @@ impl Chain {
                         _ => None,
                     };
                     let value = history.values()[place];
-                    rows.push(Row { writer: t, write: Some(operation), value, readers: Vec::new(), blemish });
+                    let write = Some(operation);
+                    rows.push(Row { writer: t, write, value, readers: Vec::new(), blemish, is_joined: false });
                 }
             }
         }
@@ -125,6 +133,14 @@ impl Chain {
         Ok(chain)
     }
 
+    /// What the order of the versions rests on, as a heading says it.
+    pub fn basis(&self) -> &'static str {
+        match self.rows[1..].iter().all(|row| row.is_joined) {
+            true => "in inferred order",
+            false => "in inferred order (dotted: not recorded which is older)",
+        }
+    }
+
     /// The index of the row of a write. O(log versions).
     pub fn place_of(&self, write: OperationId) -> Option<usize> {
         let at = self.place_of.binary_search_by_key(&write, |(write, _)| *write).ok()?;
@@ -155,10 +171,12 @@ impl Chain {
             let own = written.get(reader).and_then(|own| own.first());
             edges.extend(own.filter(|own| *own != source).map(|&own| (*source, own)));
         }
-        edges.extend(self.list_order(history));
+        let listed = self.list_order(history, control)?;
+        edges.extend(&listed);
         sort_by(&mut edges, control, Ord::cmp)?;
         edges.dedup();
-        let order = topological(n, &edges, |place| self.when(history, place), control)?;
+        let next: BTreeMap<usize, usize> = listed.into_iter().rev().collect();
+        let order = topological(n, &edges, &next, |place| self.when(history, place), control)?;
         let mut new_place = vec![0; n];
         order.iter().enumerate().for_each(|(new, &old)| new_place[old] = new);
         let key = self.key;
@@ -174,22 +192,37 @@ impl Chain {
         self.forced.sort_unstable();
         self.forced.dedup();
         let mut rows: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
-        self.rows = order.into_iter().filter_map(|old| rows[old].take()).collect();
+        self.rows = order.iter().filter_map(|&old| rows[old].take()).collect();
+        for (place, pair) in order.windows(2).enumerate() {
+            self.rows[place + 1].is_joined = edges.binary_search(&(pair[0], pair[1])).is_ok();
+        }
         control.check()
     }
 
-    /// The order of elements in the longest list that was read.
-    fn list_order(&self, history: &History) -> Vec<(usize, usize)> {
+    /// Elements next to each other in the lists that were read: the pairs of the longest list first, then those of
+    /// lists that continue none before them. O(elements of these lists · log).
+    fn list_order(&self, history: &History, control: &Control) -> Result<Vec<(usize, usize)>, Interrupt> {
         if !history.lists().is_list(self.key) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let place_of: BTreeMap<u64, usize> =
             self.rows.iter().enumerate().skip(1).map(|(place, row)| (row.value.0, place)).collect();
         let readers = self.rows.iter().flat_map(|row| &row.readers);
-        let lists = readers.filter_map(|(_, read)| history.lists().read_by(*read));
-        let longest = lists.max_by_key(|list| list.len()).unwrap_or(&[]);
-        let places: Vec<usize> = longest.iter().filter_map(|value| place_of.get(&value.0).copied()).collect();
-        places.windows(2).map(|pair| (pair[0], pair[1])).collect()
+        let mut lists: Vec<&[Value]> = readers.filter_map(|(_, read)| history.lists().read_by(*read)).collect();
+        lists.sort_by_key(|list| Reverse(list.len()));
+        let mut told: Vec<&[Value]> = Vec::new();
+        let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
+        for list in going(control, lists) {
+            if told.len() < TOLD && !told.iter().any(|longer| longer.starts_with(list)) {
+                let places = list.iter().map(|value| place_of.get(&value.0).copied());
+                let places: Vec<Option<usize>> = places.collect();
+                let both = places.windows(2).filter_map(|pair| pair[0].zip(pair[1]));
+                pairs.extend(both.filter(|pair| known.insert(*pair)));
+                told.push(list);
+            }
+        }
+        control.check()?;
+        Ok(pairs)
     }
 
     fn when(&self, history: &History, place: usize) -> (i64, u32, usize) {
@@ -200,11 +233,12 @@ impl Chain {
     }
 }
 
-/// A topological order; among candidates, the least by `when` comes first. A cycle is started at the least of all that
-/// are left.
+/// A topological order; among candidates, the one that is `next` to the last comes first, otherwise the least by `when`.
+/// A cycle is started at the least of all that are left.
 fn topological<K: Ord + Copy>(
     n: usize,
     edges: &[(usize, usize)],
+    next: &BTreeMap<usize, usize>,
     when: impl Fn(usize) -> K,
     control: &Control,
 ) -> Result<Vec<usize>, Interrupt> {
@@ -218,19 +252,18 @@ fn topological<K: Ord + Copy>(
     sort_by(&mut rest, control, |a, b| when(*a).cmp(&when(*b)))?;
     let mut rest = rest.into_iter();
     loop {
-        let Some(next) = ready.pop().map(|Reverse((_, place))| place).or_else(|| rest.find(|place| !done[*place]))
-        else {
-            return Ok(order);
-        };
-        if std::mem::replace(&mut done[next], true) {
+        let neighbour = order.last().and_then(|last| next.get(last)).filter(|at| before[**at] == 0 && !done[**at]);
+        let least = || ready.pop().map(|Reverse((_, place))| place).or_else(|| rest.find(|place| !done[*place]));
+        let Some(at) = neighbour.copied().or_else(least) else { return Ok(order) };
+        if std::mem::replace(&mut done[at], true) {
             continue;
         }
-        order.push(next);
+        order.push(at);
         if order.len() % 4096 == 0 {
             control.check()?;
         }
-        let begin = edges.partition_point(|(from, _)| *from < next);
-        for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from == next) {
+        let begin = edges.partition_point(|(from, _)| *from < at);
+        for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from == at) {
             before[*to] -= 1;
             if before[*to] == 0 && !done[*to] {
                 ready.push(Reverse((when(*to), *to)));
@@ -274,7 +307,25 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_begun_somewhere() {
+    fn elements_are_joined_where_a_list_has_them_next_to_each_other() {
+        let (history, chain) = chain(
+            "a: [a x 1] [a x 2]\nb: [a x 3]\nc: [a x 5]\nd: [a x 7]\ne: [r x [1 5]] [r x [3 7]] [r x [1 5]]\n",
+            "x",
+        );
+        assert_eq!(values(&history, &chain), ["initial", "1", "5", "2", "3", "7"]);
+        let joined: Vec<bool> = chain.rows.iter().map(|row| row.is_joined).collect();
+        assert_eq!(joined, [false, true, true, false, false, true], "nothing was read after 2");
+    }
+
+    #[test]
+    fn registers_are_joined_by_sessions_and_updates_only() {
+        let (_, chain) = chain("a: [w x 1] [w x 2]\nb: [w x 3]\nc: [r x 3, w x 4]\n", "x");
+        let joined: Vec<bool> = chain.rows.iter().map(|row| row.is_joined).collect();
+        assert_eq!(joined, [false, true, true, false, true]);
+    }
+
+    #[test]
+    fn cycles_are_begun_somewhere() {
         let (history, chain) = chain("a: [r x 2, w x 1]\nb: [r x 1, w x 2]\n", "x");
         assert_eq!(values(&history, &chain).len(), 3);
     }

@@ -65,10 +65,9 @@ pub fn scene(
         let (card, row) = (columns.card(column), &chain.rows[place]);
         columns.version(card, row);
         columns.readers(card, row);
-        if let Some(&next) = places.get(column + 1) {
-            columns.gap(card, next - place - 1);
-        } else if place + 1 < chain.rows.len() {
-            columns.gap(card, 0);
+        let next = places.get(column + 1).copied().unwrap_or(place + 1);
+        if let Some(between) = chain.rows.get(place + 1..=next) {
+            columns.gap(card, between);
         }
     }
     columns.forced(chain, places, &arcs);
@@ -219,14 +218,19 @@ impl Columns<'_> {
         }
     }
 
-    /// The arrow to the next version shown, with how many are left out between them.
-    fn gap(&mut self, card: Rect, n_between: usize) {
+    /// The arrow to the next version shown, the last of `rows`, with how many are left out before it; a dotted line if
+    /// nothing recorded orders them.
+    fn gap(&mut self, card: Rect, rows: &[Row]) {
         let (from, to) = (card.right_center(), card.right_center() + vec2(STEP - CARD.x, 0.0));
-        self.scene.line(Path::line(from, to - vec2(8.0, 0.0)), Role::Next, None);
-        self.scene.marks.push(Mark::new(Shape::Head(head(to, vec2(1.0, 0.0))), Role::Next, None));
-        if n_between > 0 {
+        if rows.iter().all(|row| row.is_joined) {
+            self.scene.line(Path::line(from, to - vec2(8.0, 0.0)), Role::Next, None);
+            self.scene.marks.push(Mark::new(Shape::Head(head(to, vec2(1.0, 0.0))), Role::Next, None));
+        } else {
+            self.scene.line(Path::line(from + vec2(4.0, 0.0), to - vec2(4.0, 0.0)), Role::Guess, None);
+        }
+        if rows.len() > 1 {
             let at = from.lerp(to, 0.5) - vec2(0.0, 12.0);
-            self.scene.text((at, Align::Center), FONT, format!("+{n_between}"), Role::Folded, None);
+            self.scene.text((at, Align::Center), FONT, format!("+{}", rows.len() - 1), Role::Folded, None);
         }
     }
 
