@@ -192,6 +192,20 @@ fn two_histories_are_compared_by_one_drop() {
 }
 
 #[test]
+fn two_histories_are_compared_by_three_keys() {
+    let mut user = User::with(CLEAN);
+    user.drop(&[("other.txt", THREE)]);
+    user.settle();
+    user.took();
+    user.key(CONTROL, egui::Key::P);
+    user.type_text("compare with history");
+    user.key(NONE, egui::Key::Enter);
+    assert_eq!(user.took(), 3);
+    wait(&mut user.window, "the comparison", |window| says(window, "other.txt") && says(window, "history.txt"));
+    assert!(says(&user.window, "Compared"));
+}
+
+#[test]
 fn a_transaction_is_marked_and_found_again_in_three() {
     for by_key in [true, false] {
         let mut user = User::with(THREE);

@@ -439,6 +439,8 @@ pub enum Request {
     Run(Command),
     /// Read and check this file.
     OpenFile(PathBuf),
+    /// Compare the open history with this file.
+    CompareWith(PathBuf),
     /// Read and check the bundled sample at this index of the table.
     OpenSample(usize),
     /// Show this violation.

@@ -49,6 +49,7 @@ impl App {
             Request::Run(command) => self.run(ctx, command),
             Request::Stop => drop(self.stop_work()),
             Request::OpenFile(path) => self.open_path(path),
+            Request::CompareWith(path) => self.compare_with(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
             Request::ListMore(pattern) => self.list_more(pattern),

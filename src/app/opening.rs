@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Compares the open history with another.
-    fn compare_with(&mut self, other: PathBuf) {
+    pub(super) fn compare_with(&mut self, other: PathBuf) {
         match self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned) {
             Some(path) => self.look(paths::Request { path, others: vec![other], ..paths::Request::default() }),
             None => self.state.tell(true, "Only a history that was opened from a file can be compared"),

@@ -21,6 +21,8 @@ pub enum Thing {
     Command(Command),
     /// Opens a file.
     File(PathBuf),
+    /// Compares the open history with a file.
+    CompareWith(PathBuf),
     /// Shows an anomaly.
     Anomaly(ViolationId),
     /// Shows a transaction in the history.
@@ -50,6 +52,7 @@ impl Found {
         match &self.thing {
             Thing::Command(command) => Request::Run(*command),
             Thing::File(path) => Request::OpenFile(path.clone()),
+            Thing::CompareWith(path) => Request::CompareWith(path.clone()),
             Thing::Anomaly(id) => Request::Select(*id),
             Thing::Transaction(transaction) => Request::Browse(*transaction),
             Thing::Mark(at) => Request::Marks(Ask::GoTo(*at)),
@@ -84,11 +87,16 @@ impl Palette {
             let note = format!("{}  {}", row.command.key_text(), row.tooltip);
             Some(Found { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
         });
-        let files = recent.iter().filter_map(|path| {
-            let name =
-                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+        let named = recent.iter().map(|path| {
+            (path, path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()))
+        });
+        let others = named.clone().filter(|_| has_document && !self.text.trim().is_empty());
+        let things = named.map(|(path, name)| (Thing::File(path.clone()), name, path));
+        let compared =
+            others.map(|(path, name)| (Thing::CompareWith(path.clone()), format!("Compare with {name}"), path));
+        let files = things.chain(compared).filter_map(|(thing, name, path)| {
             let score = fuzzy::score(&self.text, &name)?;
-            Some(Found { thing: Thing::File(path.clone()), name, note: path.display().to_string(), score })
+            Some(Found { thing, name, note: path.display().to_string(), score })
         });
         let marks = document.unwrap_or_default().iter().enumerate().filter_map(|(at, mark)| {
             let name = if mark.text.is_empty() { "(no text)" } else { &mark.text };
