@@ -259,12 +259,14 @@ impl Teller<'_> {
         of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
     }
 
-    /// States what `cycle` rests on and has not been stated yet, premises first.
+    /// States what `cycle` rests on and has not been stated yet, in the order of the cycle, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
-        let needed = self.needed(cycle);
-        for e in (0..needed.len()).filter(|&e| needed[e]) {
-            if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
-                self.tell_edge(e);
+        for &edge in cycle {
+            let needed = self.needed(&[edge]);
+            for e in (0..needed.len()).filter(|&e| needed[e]) {
+                if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
+                    self.tell_edge(e);
+                }
             }
         }
     }
