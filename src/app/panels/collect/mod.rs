@@ -11,6 +11,8 @@ use crate::app::collecting::table::{Checked, Row, Run, Stage};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
+use crate::checkers::Level;
+use crate::collect::{DATABASES, Isolation};
 use crate::control::Progress;
 use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -104,6 +106,39 @@ fn about_ui(ui: &mut Ui) {
     }
     ui.add_space(6.0);
     style::note(ui, "SQLite is built in and needs nothing; the in-memory store can inject faults of your choice.");
+    ui.add_space(16.0);
+    style::bold(ui, "Databases, and what their isolation levels are checked for", style::HEADING, palette.strong);
+    ui.add_space(4.0);
+    egui::Grid::new("databases").num_columns(3).spacing(vec2(24.0, 6.0)).show(ui, |ui| {
+        for database in DATABASES {
+            ui.label(RichText::new(database.name).color(palette.strong));
+            ui.label(RichText::new(database.example).monospace().color(palette.weak));
+            ui.vertical(|ui| {
+                for isolation in database.isolations {
+                    ui.label(RichText::new(checked_for(isolation)).color(palette.text));
+                }
+                if database.open.is_none() {
+                    style::note(ui, "not in this build");
+                }
+                ui.add_space(4.0);
+            });
+            ui.end_row();
+        }
+    });
+    ui.add_space(4.0);
+    style::note(
+        ui,
+        "CockroachDB and YugabyteDB are reached as PostgreSQL, any other database through a driver program: docs/drivers.md.",
+    );
+}
+
+/// "read-committed: RC, read committed".
+fn checked_for(isolation: &Isolation) -> String {
+    let level = isolation.promises.and_then(|code| code.parse::<Level>().ok());
+    let promise = level.map_or("nothing that can be checked".to_owned(), |level| {
+        format!("{level}, {}", level.long_name().replace('-', " "))
+    });
+    format!("{}: {promise}", isolation.name)
 }
 
 /// The current stage of the run, its progress, and where it is recorded.
