@@ -51,10 +51,12 @@ fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
 }
 
 #[test]
-fn lanes_and_versions_are_exported_as_they_are_seen() {
-    for (key, page, words) in
-        [(egui::Key::Num2, Page::Lanes, ">order<"), (egui::Key::Num3, Page::Key, "versions of key x")]
-    {
+fn lanes_versions_and_matrix_are_exported_as_they_are_seen() {
+    for (key, page, words) in [
+        (egui::Key::Num2, Page::Lanes, ">order<"),
+        (egui::Key::Num3, Page::Key, "versions of key x"),
+        (egui::Key::Num4, Page::Matrix, ">row → column<"),
+    ] {
         let (mut window, _folder) = on_page(FRACTURED, egui::Theme::Dark, key);
         wait(&mut window, "the page", |window| document(window).view(page).is_some());
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
