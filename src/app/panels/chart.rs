@@ -15,6 +15,17 @@ const AROUND: f32 = 230.0;
 
 /// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
 pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
+    let height = (ui.clip_rect().height() - AROUND) / 2.0;
+    high_chart_ui(ui, height, (chart, about, name), requests);
+}
+
+/// The same in this height without its headings, as far as it is sensible.
+pub(super) fn high_chart_ui(
+    ui: &mut Ui,
+    height: f32,
+    (chart, about, name): (&Chart, &str, &str),
+    requests: &mut Requests,
+) {
     ui.horizontal(|ui| {
         style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
         let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("SVG").small());
@@ -25,8 +36,7 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
         }
     });
     style::note(ui, about);
-    let height = ((ui.clip_rect().height() - AROUND) / 2.0).clamp(HEIGHT.0, HEIGHT.1);
-    let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
+    let response = frame(chart, height.clamp(HEIGHT.0, HEIGHT.1)).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);
 }
@@ -57,6 +67,7 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     let y_axis = AxisHints::new_y()
         .label_spacing(Rangef::new(10.0, 16.0))
         .formatter(|mark, _| text(y, mark.value))
+        .label(if y.name == chart.title { "" } else { y.name.as_str() })
         .min_thickness(46.0);
     let plot = Plot::new(chart.title.clone())
         .height(height)
