@@ -358,6 +358,27 @@ fn the_history_is_sorted_searched_and_linked() {
 }
 
 #[test]
+fn the_history_follows_the_anomalies_that_keys_lead_to() {
+    let (mut window, _folder) = on_page(&format!("{FRACTURED}c: [r q 7]\n"), egui::Theme::Dark, egui::Key::Num6);
+    let first = document(&window).selected;
+    for key in [egui::Key::N, egui::Key::P] {
+        let before = document(&window).selected;
+        press(&mut window, key);
+        wait(&mut window, "the picture", |window| !document(window).drawing);
+        let (now, catalogue) = (document(&window).selected, document(&window).catalogue.clone().expect("findings"));
+        assert_ne!(now, before);
+        assert_eq!(window.state().state().page, Page::Browser);
+        let violation = now.and_then(|id| catalogue.violation(id)).expect("it is listed");
+        let shown = document(&window).browser.transaction.expect("one is chosen");
+        assert!(violation.transactions.contains(&shown), "{shown:?} is not of {now:?}");
+    }
+    assert_eq!(document(&window).selected, first);
+    press(&mut window, egui::Key::Num8);
+    press(&mut window, egui::Key::N);
+    assert_eq!(window.state().state().page, Page::Graph, "Health has no place for an anomaly");
+}
+
+#[test]
 fn checkers_run_side_by_side_and_are_written_down() {
     for theme in themes() {
         let (mut window, folder) = on_page(FRACTURED, theme, egui::Key::C);
