@@ -383,6 +383,11 @@ fn checkers_run_side_by_side_and_are_written_down() {
     for theme in themes() {
         let (mut window, folder) = on_page(FRACTURED, theme, egui::Key::C);
         assert_eq!(window.state().state().page, Page::Checkers);
+        wait(&mut window, "who can run", |window| document(window).comparison.obstacles.is_some());
+        window.get_by_label("be-sat here: can run");
+        // FRACTURED writes keys without reading them, and has no times.
+        window.get_by_label_contains("mtc here: cannot run: not mini-transactions: ");
+        window.get_by_label("vl-lwt here: cannot run: no timestamps");
         window.get_by_label("be-sat").click();
         window.run_steps(2);
         press(&mut window, egui::Key::R);

@@ -55,7 +55,8 @@ impl App {
                 self.prepare_minimap();
             }
             Page::Order => self.prepare_order(),
-            Page::Text | Page::Health | Page::Checkers => {}
+            Page::Checkers => self.prepare_comparison(),
+            Page::Text | Page::Health => {}
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::control::Stage;
 use crate::export::chart::{Chart, Marks, Unit};
 use egui::{FontId, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
+/// A page of this width has room for what each checker needs.
+const WIDE: f32 = 1300.0;
+
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let comparison = &document.comparison;
@@ -62,14 +65,22 @@ fn chips_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
     });
 }
 
-/// What there is to choose from.
+/// What there is to choose from, and whether it is for this history.
 fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.add_space(8.0);
+    // Rows share the page.
+    let high = (ui.available_height() / (Checker::ALL.len() + 1) as f32 - 4.0).clamp(24.0, 64.0);
+    let apart = ((ui.available_width() - WIDE) / 6.0).clamp(18.0, 150.0);
+    let mut headings = vec!["Checker", "Algorithm", "Decides"];
+    let has_needs = comparison.is_sweep || ui.available_width() > WIDE;
+    headings.extend(has_needs.then_some("Needs"));
+    headings.extend((!comparison.is_sweep).then_some("On this history"));
     ScrollArea::vertical().id_salt("about checkers").auto_shrink(false).show(ui, |ui| {
-        egui::Grid::new("about checkers").num_columns(3).spacing(vec2(18.0, 6.0)).show(ui, |ui| {
+        let grid = egui::Grid::new("about checkers").num_columns(headings.len()).min_row_height(high);
+        grid.striped(true).spacing(vec2(apart, 4.0)).show(ui, |ui| {
             style::frame_choices(ui);
-            for name in ["Checker", "Algorithm", "Decides"] {
+            for name in &headings {
                 style::bold_line(ui, name, style::BODY, palette.strong);
             }
             ui.end_row();
@@ -79,10 +90,43 @@ fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
                     requests.push(Request::ToggleChecker(checker));
                 }
                 ui.label(RichText::new(checker.about()).color(palette.text));
-                style::short_note(ui, decides(checker));
+                note_ui(ui, &decides(checker));
+                if has_needs {
+                    note_ui(ui, checker.needs());
+                }
+                if !comparison.is_sweep {
+                    here_ui(ui, comparison, checker);
+                }
                 ui.end_row();
             }
         });
+    });
+}
+
+fn note_ui(ui: &mut Ui, text: &str) {
+    ui.add(egui::Label::new(RichText::new(text).size(style::SMALL).color(Palette::of(ui).weak)).extend());
+}
+
+/// Whether a checker is for the open history, and why not.
+fn here_ui(ui: &mut Ui, comparison: &CheckerComparison, checker: Checker) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let Some(obstacles) = &comparison.obstacles else {
+            return note_ui(ui, "…");
+        };
+        let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+        let text = match obstacles.get(&checker) {
+            None => {
+                paint_tick(ui.painter(), area.center(), 10.0, palette.good);
+                "can run".to_owned()
+            }
+            Some(cause) => {
+                paint_cross(ui.painter(), area.center(), 10.0, palette.caution);
+                format!("cannot run: {cause}")
+            }
+        };
+        let response = ui.add(egui::Label::new(RichText::new(&text).size(style::SMALL).color(palette.text)).wrap());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{checker} here: {text}")));
     });
 }
 
