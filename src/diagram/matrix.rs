@@ -28,8 +28,8 @@ const CORNER: f32 = 110.0;
 const HEAD: f32 = 30.0;
 /// Height of a line in a cell, in units of its font size.
 const LINE: f32 = 1.5;
-/// Length of the arrow in a cell.
-const ARROW: f32 = 46.0;
+/// Least length of the arrow in a cell.
+const ARROW: f32 = 38.0;
 /// Maximum number of cells that have a name for screen readers.
 const NAMED: usize = 400;
 
@@ -108,6 +108,12 @@ pub struct Content<'a> {
     pub entry: &'a dyn Fn(usize) -> Option<Entry>,
 }
 
+impl Content<'_> {
+    fn name_of(&self, t: TransactionId) -> String {
+        if t.is_initial() { "initial".to_owned() } else { (self.name)(t) }
+    }
+}
+
 /// Sizes of a table's parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
@@ -125,7 +131,7 @@ impl Measure {
     /// A table that fills `room` as far as cells have sensible sizes. O(transactions) if there are at most 100, else O(1).
     pub fn new(content: &Content<'_>, room: Vec2) -> Measure {
         let n = content.table.transactions.len();
-        let names = || content.table.transactions.iter().map(|t| columns(&(content.name)(*t)).min(MAX_TITLE_COLUMNS));
+        let names = || content.table.transactions.iter().map(|t| columns(&content.name_of(*t)).min(MAX_TITLE_COLUMNS));
         let longest = if n <= 100 { names().max().unwrap_or(0) } else { MAX_TITLE_COLUMNS - 6 };
         let sizes = |numbers: usize| {
             let heads = vec2(((longest + numbers) as f32 * ADVANCE * ROW_FONT + 20.0).max(CORNER), HEAD);
@@ -221,8 +227,7 @@ impl Painter<'_> {
 
     fn name(&self, place: usize) -> (String, Option<Target>) {
         let t = self.content.table.transactions[place];
-        let name = if t.is_initial() { "initial".to_owned() } else { (self.content.name)(t) };
-        (name, (!t.is_initial()).then_some(Target::Transaction(t)))
+        (self.content.name_of(t), (!t.is_initial()).then_some(Target::Transaction(t)))
     }
 
     fn row(&mut self, row: usize) {
@@ -276,43 +281,70 @@ impl Painter<'_> {
         }
     }
 
-    /// An edge: its label, and as far as there is room its line between the operations that it is about.
+    /// An edge: its label, and as far as there is room its number, and its line between the operations that it is about.
     fn tile(&mut self, area: Rect, entry: &Entry, label: &str) {
-        let target = Some(Target::Edge(entry.edge));
-        let (relation, emphasis) = (entry.relation, entry.emphasis);
-        self.scene.rect(area, 4.0, Role::Label(relation, emphasis), target);
+        let (relation, target) = (entry.relation, Some(Target::Edge(entry.edge)));
+        self.scene.rect(area, 4.0, Role::Label(relation, entry.emphasis), target);
         let size = (area.height() / 7.0).clamp(SMALL_FONT, ROW_FONT + 2.0);
         let room = |size: f32| ((area.width() - 8.0) / (ADVANCE * size)) as usize;
-        let shown = if columns(label) <= room(size) || room(size) > 10 {
-            elide(label, room(size))
-        } else {
-            relation.code().to_owned()
-        };
-        let (line, n) = (LINE * size, ((area.height() - 4.0) / (LINE * size)) as usize);
-        let with_arrow = n >= 2 && area.width() >= ARROW + 12.0;
-        let with_operations = n >= 2 + entry.operations.len() && room(SMALL_FONT) >= 11 && with_arrow;
-        let operations = if with_operations { entry.operations.len() } else { 0 };
-        let height = line * (1 + usize::from(with_arrow) + operations) as f32;
-        let at = |place: usize| pos2(area.center().x, area.center().y - height / 2.0 + line * (place as f32 + 0.5));
+        let is_short = columns(label) > room(size) && room(size) <= 10;
+        let shown = if is_short { relation.code().to_owned() } else { elide(label, room(size)) };
         let disc = if entry.numbers.is_empty() { Vec2::ZERO } else { disc_size(&entry.numbers) };
         let taken = width(&shown, size) + disc.x + 5.0;
-        let mut middle = at(0);
-        if disc.x > 0.0 && area.height() >= disc.y && area.width() >= taken + 6.0 {
-            let center = middle - vec2((taken - disc.x) / 2.0, 0.0);
-            self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
-            middle.x += (disc.x + 5.0) / 2.0;
-        }
-        self.scene.bold((middle, Align::Center), size, shown, Role::LabelText(relation), target);
+        let is_beside = disc.x > 0.0 && taken + 6.0 <= area.width() && disc.y <= area.height();
+        // What there is room for, the most important first.
+        let mut left = ((area.height() - 4.0) / (LINE * size)) as usize;
+        let mut has_room = |n: usize, is_wanted: bool| {
+            let fits = is_wanted && n <= left;
+            left -= if fits { n } else { 0 };
+            fits
+        };
+        has_room(1, true);
+        let has_number = has_room(1, disc.x > 0.0 && !is_beside && disc.x + 6.0 <= area.width());
+        let has_arrow = has_room(1, area.width() >= ARROW + 12.0);
+        let n = entry.operations.len();
+        let has_operations = has_room(n, has_arrow && room(SMALL_FONT) >= 11);
+        let operation = |place: usize| Some(Line::Operation(place)).filter(|_| has_operations && place < n);
         // The line is between two operations, and above a single one.
-        let arrow = if operations == 2 { 2 } else { 1 };
-        if with_arrow {
-            let length = ARROW.max((area.width() * 0.4).min(90.0));
-            self.scene.level_edge(at(arrow) - vec2(length / 2.0, 0.0), length, (relation, emphasis), target);
-        }
-        for (place, (text, value_at)) in entry.operations.iter().take(operations).enumerate() {
-            let at = at(if place == 0 && operations == 2 { 1 } else { arrow + 1 });
-            let text = shortened(text, *value_at, room(SMALL_FONT));
-            self.scene.text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
+        let above = if n == 2 { operation(0) } else { None };
+        let below = operation(n.saturating_sub(1));
+        let arrow = Some(Line::Arrow).filter(|_| has_arrow);
+        let number = Some(Line::Number).filter(|_| has_number);
+        let lines: Vec<Line> = [number, Some(Line::Label), above, arrow, below].into_iter().flatten().collect();
+        let top = area.center().y - LINE * size * lines.len() as f32 / 2.0;
+        for (place, line) in lines.into_iter().enumerate() {
+            let at = pos2(area.center().x, top + LINE * size * (place as f32 + 0.5));
+            match line {
+                Line::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
+                Line::Label => {
+                    let shift = if is_beside { (disc.x + 5.0) / 2.0 } else { 0.0 };
+                    if is_beside {
+                        let center = at - vec2((taken - disc.x) / 2.0, 0.0);
+                        self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
+                    }
+                    let at = at + vec2(shift, 0.0);
+                    self.scene.bold((at, Align::Center), size, shown.clone(), Role::LabelText(relation), target);
+                }
+                Line::Arrow => {
+                    let length = (area.width() * 0.4).clamp(ARROW, 90.0);
+                    let from = at - vec2(length / 2.0, 0.0);
+                    self.scene.level_edge(from, length, (relation, entry.emphasis), target);
+                }
+                Line::Operation(place) => {
+                    let (text, value_at) = &entry.operations[place];
+                    let text = shortened(text, *value_at, room(SMALL_FONT));
+                    self.scene.text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
+                }
+            }
         }
     }
+}
+
+/// A line of what a cell says.
+#[derive(Clone, Copy)]
+enum Line {
+    Number,
+    Label,
+    Operation(usize),
+    Arrow,
 }

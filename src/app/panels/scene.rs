@@ -11,7 +11,7 @@ use crate::diagram::scene::Scene;
 use crate::diagram::{Anomaly, Target};
 use crate::export;
 use crate::history::{History, Outcome, TransactionId, grouped};
-use crate::relations::Relation;
+use crate::relations::{EdgeIndex, Relation};
 use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
 use std::collections::BTreeSet;
 
@@ -127,11 +127,21 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
             Some(format!("{} transactions here: zoom in to see them", grouped(n as u64)))
         }
         (_, Some(transaction)) => Some(about(history, document, transaction)),
+        (Some(Target::Edge(edge)), _) => about_edge(document, edge),
         _ => None,
     };
     if let Some(text) = text {
         response.clone().on_hover_text_at_pointer(text);
     }
+}
+
+/// The ends of an edge of the anomaly, and why it is there.
+fn about_edge(document: &Document, index: EdgeIndex) -> Option<String> {
+    let picture = document.current_picture()?;
+    let (argument, edge) = (&picture.argument, picture.edges().get(index)?);
+    let name = |t| argument.counterexample.history.transaction_name(t);
+    let reason = argument.explanation.edge_reasons.get(index).map_or(String::new(), |reason| format!("\n{reason}"));
+    Some(format!("{} → {}, {}{reason}", name(edge.from), name(edge.to), edge.relation.name()))
 }
 
 /// Outcome, operations and times of a transaction.
