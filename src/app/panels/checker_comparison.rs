@@ -93,7 +93,8 @@ fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
                     requests.push(Request::ToggleChecker(checker));
                 }
                 for (name, share) in &columns {
-                    ui.vertical(|ui| {
+                    let middle = egui::Layout::left_to_right(egui::Align::Center);
+                    ui.allocate_ui_with_layout(vec2(share * unit, high), middle, |ui| {
                         ui.set_width(share * unit);
                         let text = match *name {
                             "Algorithm" => RichText::new(checker.about()).color(palette.text),

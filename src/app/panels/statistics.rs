@@ -55,6 +55,7 @@ fn flat_ui(ui: &mut Ui, title: &str, sentence: &str) {
 
 fn summary_ui(ui: &mut Ui, figures: &Figures) {
     let s = &figures.statistics;
+    let hot = if s.uses.len() <= 10 { "the most used key" } else { "a tenth of the keys" };
     let mut facts = vec![
         format!("{}, {}", counted(s.reads, "read"), counted(s.writes, "write")),
         format!(
@@ -67,7 +68,7 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
             rounded(s.transactions_of_session.mean),
             grouped(s.transactions_of_session.max as u64)
         ),
-        format!("{:.0} % of operations on a tenth of the keys", s.hot_tenth_share * 100.0),
+        format!("{:.0} % of operations on {hot}", s.hot_tenth_share * 100.0),
         format!("{} read only, {} write only", grouped(s.shapes.read_only as u64), grouped(s.shapes.write_only as u64)),
     ];
     if let Some(exponent) = s.zipf_exponent {
