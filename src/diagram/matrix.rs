@@ -28,6 +28,8 @@ const CORNER: f32 = 110.0;
 const HEAD: f32 = 30.0;
 /// Height of a line in a cell, in units of its font size.
 const LINE: f32 = 1.5;
+/// Between a number and a label.
+const GAP: f32 = 5.0;
 /// Least length of the arrow in a cell.
 const ARROW: f32 = 38.0;
 /// Maximum number of cells that have a name for screen readers.
@@ -285,44 +287,18 @@ impl Painter<'_> {
     fn tile(&mut self, area: Rect, entry: &Entry, label: &str) {
         let (relation, target) = (entry.relation, Some(Target::Edge(entry.edge)));
         self.scene.rect(area, 4.0, Role::Label(relation, entry.emphasis), target);
-        let size = (area.height() / 7.0).clamp(SMALL_FONT, ROW_FONT + 2.0);
-        let room = |size: f32| ((area.width() - 8.0) / (ADVANCE * size)) as usize;
-        let is_short = columns(label) > room(size) && room(size) <= 10;
-        let shown = if is_short { relation.code().to_owned() } else { elide(label, room(size)) };
-        let disc = if entry.numbers.is_empty() { Vec2::ZERO } else { disc_size(&entry.numbers) };
-        let taken = width(&shown, size) + disc.x + 5.0;
-        let is_beside = disc.x > 0.0 && taken + 6.0 <= area.width() && disc.y <= area.height();
-        // What there is room for, the most important first.
-        let mut left = ((area.height() - 4.0) / (LINE * size)) as usize;
-        let mut has_room = |n: usize, is_wanted: bool| {
-            let fits = is_wanted && n <= left;
-            left -= if fits { n } else { 0 };
-            fits
-        };
-        has_room(1, true);
-        let has_number = has_room(1, disc.x > 0.0 && !is_beside && disc.x + 6.0 <= area.width());
-        let has_arrow = has_room(1, area.width() >= ARROW + 12.0);
-        let n = entry.operations.len();
-        let has_operations = has_room(n, has_arrow && room(SMALL_FONT) >= 11);
-        let operation = |place: usize| Some(Line::Operation(place)).filter(|_| has_operations && place < n);
-        // The line is between two operations, and above a single one.
-        let above = if n == 2 { operation(0) } else { None };
-        let below = operation(n.saturating_sub(1));
-        let arrow = Some(Line::Arrow).filter(|_| has_arrow);
-        let number = Some(Line::Number).filter(|_| has_number);
-        let lines: Vec<Line> = [number, Some(Line::Label), above, arrow, below].into_iter().flatten().collect();
+        let Tile { shown, size, beside, lines } = Tile::new(area.size(), entry, label);
         let top = area.center().y - LINE * size * lines.len() as f32 / 2.0;
         for (place, line) in lines.into_iter().enumerate() {
             let at = pos2(area.center().x, top + LINE * size * (place as f32 + 0.5));
             match line {
                 Line::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
                 Line::Label => {
-                    let shift = if is_beside { (disc.x + 5.0) / 2.0 } else { 0.0 };
-                    if is_beside {
-                        let center = at - vec2((taken - disc.x) / 2.0, 0.0);
+                    if beside > 0.0 {
+                        let center = at - vec2((width(&shown, size) + GAP) / 2.0, 0.0);
                         self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
                     }
-                    let at = at + vec2(shift, 0.0);
+                    let at = at + vec2(beside / 2.0, 0.0);
                     self.scene.bold((at, Align::Center), size, shown.clone(), Role::LabelText(relation), target);
                 }
                 Line::Arrow => {
@@ -332,7 +308,7 @@ impl Painter<'_> {
                 }
                 Line::Operation(place) => {
                     let (text, value_at) = &entry.operations[place];
-                    let text = shortened(text, *value_at, room(SMALL_FONT));
+                    let text = shortened(text, *value_at, letters(area.width(), SMALL_FONT));
                     self.scene.text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
                 }
             }
@@ -341,10 +317,127 @@ impl Painter<'_> {
 }
 
 /// A line of what a cell says.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Number,
     Label,
     Operation(usize),
     Arrow,
+}
+
+/// What there is room for in a cell.
+struct Tile {
+    /// The label, shortened to the relation if need be.
+    shown: String,
+    /// Its font size.
+    size: f32,
+    /// The width that the number takes before the label; zero if it is not there.
+    beside: f32,
+    lines: Vec<Line>,
+}
+
+/// How many letters of this size fit into a cell of this width.
+fn letters(cell: f32, size: f32) -> usize {
+    ((cell - 8.0) / (ADVANCE * size)) as usize
+}
+
+impl Tile {
+    fn new(cell: Vec2, entry: &Entry, label: &str) -> Tile {
+        let size = (cell.y / 7.0).clamp(SMALL_FONT, ROW_FONT + 2.0);
+        let room = letters(cell.x, size);
+        let is_short = columns(label) > room && room <= 10;
+        let shown = if is_short { entry.relation.code().to_owned() } else { elide(label, room) };
+        let disc = if entry.numbers.is_empty() { Vec2::ZERO } else { disc_size(&entry.numbers) };
+        let is_beside = disc.x > 0.0 && width(&shown, size) + disc.x + GAP + 6.0 <= cell.x && disc.y <= cell.y;
+        // The most important first.
+        let mut left = ((cell.y - 4.0) / (LINE * size)) as usize;
+        let mut has_room = |n: usize, is_wanted: bool| {
+            let fits = is_wanted && n <= left;
+            left -= if fits { n } else { 0 };
+            fits
+        };
+        has_room(1, true);
+        let has_number = has_room(1, disc.x > 0.0 && !is_beside && disc.x + 6.0 <= cell.x);
+        let has_arrow = has_room(1, cell.x >= ARROW + 12.0);
+        let n = entry.operations.len();
+        let has_operations = has_room(n, n > 0 && has_arrow && letters(cell.x, SMALL_FONT) >= 11);
+        // The line is between two operations, and above a single one.
+        let lines = [
+            has_number.then_some(Line::Number),
+            Some(Line::Label),
+            (has_operations && n == 2).then_some(Line::Operation(0)),
+            has_arrow.then_some(Line::Arrow),
+            has_operations.then(|| Line::Operation(n - 1)),
+        ];
+        let beside = if is_beside { disc.x + GAP } else { 0.0 };
+        Tile { shown, size, beside, lines: lines.into_iter().flatten().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagram::scene::Shape;
+
+    fn entry(edge: EdgeIndex) -> Entry {
+        Entry {
+            edge,
+            relation: Relation::WriteRead,
+            emphasis: Emphasis::Cycle,
+            label: "WR balance".to_owned(),
+            numbers: vec![3],
+            operations: vec![("w(balance) = 1".to_owned(), 13), ("r(balance) = 1".to_owned(), 13)],
+        }
+    }
+
+    #[test]
+    fn only_what_is_in_sight_of_a_large_table_is_built() {
+        let n = 3000;
+        let edges = (0..n).map(|t| (t, TransactionId::new(t), TransactionId::new((t + 1) % n)));
+        let table = Table::new(edges);
+        let (name, entry) = (|t: TransactionId| format!("T{}", t.index()), |edge| Some(entry(edge)));
+        let content = Content { table: &table, name: &name, entry: &entry };
+        let measure = Measure::new(&content, vec2(600.0, 500.0));
+        assert_eq!((measure.cell, measure.n), (LEAST, n));
+        let sight = Sight { rows: 100..110, columns: 95..112 };
+        let scene = scene(&content, &measure, &sight);
+        let cells = scene.names.iter().filter(|(_, name)| name.starts_with("Cell "));
+        assert_eq!(cells.count(), 10);
+        assert!(scene.names.iter().any(|(_, name)| name == "Cell WR from T100 to T101"), "{:?}", scene.names);
+        let inside = |mark: &crate::diagram::scene::Mark| match &mark.shape {
+            Shape::Rect { rect, .. } => scene.bounds.contains_rect(*rect),
+            _ => true,
+        };
+        assert!(scene.marks.len() < 200 && scene.marks.iter().all(inside));
+        // In the smallest cells the letters of the relation are left.
+        assert!(scene.marks.iter().any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == "WR")));
+    }
+
+    #[test]
+    fn a_cell_says_as_much_as_it_has_room_for() {
+        let tile = |x: f32, y: f32| Tile::new(vec2(x, y), &entry(0), "WR 12345");
+        let lines = |x: f32, y: f32| tile(x, y).lines;
+        assert_eq!((tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)), ("WR", vec![Line::Label]));
+        // The number is beside the letters of the relation, and above the whole label.
+        assert!(tile(60.0, 80.0).beside > 0.0 && tile(60.0, 80.0).shown == "WR");
+        assert_eq!(lines(60.0, 80.0), [Line::Label, Line::Arrow]);
+        assert_eq!(lines(75.0, 80.0), [Line::Number, Line::Label, Line::Arrow]);
+        let all = [Line::Label, Line::Operation(0), Line::Arrow, Line::Operation(1)];
+        assert_eq!(lines(200.0, 120.0), all);
+    }
+
+    #[test]
+    fn several_relations_share_a_cell_until_it_is_too_small() {
+        let table = Table::new((0..4).map(|edge| (edge, TransactionId::new(0), TransactionId::new(1))));
+        let (name, entry) = (|_: TransactionId| "T".to_owned(), |edge| Some(entry(edge)));
+        let content = Content { table: &table, name: &name, entry: &entry };
+        for (height, n_tiles, text) in [(300.0, 4, "WR balance"), (90.0, 1, "WR+3")] {
+            let measure = Measure::new(&content, vec2(600.0, height));
+            let scene = scene(&content, &measure, &measure.all());
+            let tiles = scene.marks.iter().filter(|mark| matches!(mark.role, Role::Label(..)));
+            assert_eq!(tiles.count(), n_tiles, "{height}");
+            let says = |mark: &crate::diagram::scene::Mark| matches!(&mark.shape, Shape::Text { text: said, .. } if said == text);
+            assert!(scene.marks.iter().any(says), "{height}: {text}");
+        }
+    }
 }
