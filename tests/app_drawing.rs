@@ -160,22 +160,22 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         wait(&mut window, "the component", |window| document(window).group.is_some());
         window.run_steps(4);
         let group = document(&window).group.clone().expect("the component");
-        let drawing = group.picture.as_ref().expect("small enough for a graph");
+        let sketch = group.sketch.as_ref().expect("small enough for a graph");
         let catalogue = document(&window).catalogue.clone().expect("findings");
         let n_all = catalogue.findings.violations.len();
         assert!(group.n > 1 && group.n < n_all, "{} of {n_all}", group.n);
-        assert_eq!(drawing.sketch.diagram.arrows.len(), drawing.edges.len());
+        assert_eq!(sketch.diagram.arrows.len(), group.edges.len());
         assert!(says(&window, &format!("{} anomalies", group.n)));
         // A click on an edge chooses the anomaly that it belongs to.
-        let (edge, id) = drawing
+        let (edge, id) = group
             .edges
             .iter()
             .enumerate()
             .find(|(_, (_, id))| *id != first)
             .map(|(edge, (_, id))| (edge, *id))
             .expect("an edge of another anomaly");
-        let arrow = drawing.sketch.diagram.arrows.iter().find(|arrow| arrow.edge == edge).expect("it is drawn");
-        let title = |card: usize| drawing.sketch.diagram.cards[card].title.as_str();
+        let arrow = sketch.diagram.arrows.iter().find(|arrow| arrow.edge == edge).expect("it is drawn");
+        let title = |card: usize| sketch.diagram.cards[card].title.as_str();
         let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
         let at = window.get_all_by_label(&name).next().expect("the edge is named").rect().center();
         click(&mut window, at);
@@ -184,7 +184,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         let same = document(&window).group.clone().expect("still there");
         assert!(Arc::ptr_eq(&group, &same), "the component is the same and not drawn anew");
         // Cards lead to the history, and back to the anomaly's own picture.
-        let card = drawing.sketch.diagram.cards[0].clone();
+        let card = sketch.diagram.cards[0].clone();
         let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
         click(&mut window, corner + egui::vec2(6.0, 6.0));
         assert_eq!(document(&window).attended(), [card.transaction]);

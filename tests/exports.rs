@@ -302,9 +302,9 @@ fn check_texts(name: &str, picture: &Picture) {
     }
 }
 
-/// Lanes and versions of what the samples violate: all of the anomaly is there, and nothing is cut.
+/// Lanes, matrix and versions of what the samples violate: all of the anomaly is there, and nothing is cut.
 #[test]
-fn lanes_and_versions_are_exported_like_graphs() {
+fn lanes_matrix_and_versions_are_exported_like_graphs() {
     let control = Control::new();
     for file in ["web-shop.txt", "lost-update.json", "real-time-cycle.txt", "case-split.txt", "long-fork.hist"] {
         let path = common::repository("sample_histories").join(file);
@@ -325,7 +325,27 @@ fn lanes_and_versions_are_exported_like_graphs() {
             let is_of_initial = lanes.diagram.cards[arrow.from].transaction.is_initial();
             assert!(is_of_initial || has(Target::Edge(arrow.edge)), "{file}: {} is not drawn", arrow.label);
         }
-        let mut pictures = vec![lanes];
+        let matrix = picture(View::Matrix);
+        let diagram = &matrix.diagram;
+        let names: Vec<&str> = matrix.scene.names.iter().map(|(_, name)| name.as_str()).collect();
+        for arrow in &diagram.arrows {
+            let is_edge = |mark: &&Mark| mark.target == Some(Target::Edge(arrow.edge));
+            let marks: Vec<&Mark> = matrix.scene.marks.iter().filter(is_edge).collect();
+            let says = |mark: &&Mark| matches!(&mark.shape, Shape::Text { text, .. } if *text == arrow.label);
+            assert!(marks.iter().any(says), "{file}: no cell says {}", arrow.label);
+            let has = |role: Role| marks.iter().any(|mark| mark.role == role);
+            assert!(has(Role::Edge(arrow.relation, arrow.emphasis)), "{file}: {} has no line", arrow.label);
+            let [from, to] = [arrow.from, arrow.to].map(|card| match diagram.cards[card].transaction.is_initial() {
+                true => "initial",
+                false => diagram.cards[card].title.as_str(),
+            });
+            assert!(names.contains(&format!("Row {from}").as_str()), "{file}: {from} has no row");
+            assert!(names.contains(&format!("Column {to}").as_str()), "{file}: {to} has no column");
+            let ends = format!("{} from {from} to {to}", arrow.relation.code());
+            let says = |name: &&str| name.starts_with("Cell ") && (name.contains(&ends) || name.ends_with(&ends[3..]));
+            assert!(names.iter().any(says), "{file}: no cell {ends} in {names:?}");
+        }
+        let mut pictures = vec![lanes, matrix];
         for key in keys_of(violation, &history) {
             let versions = picture(View::key(&history, key, violation, &control).expect("nothing stops it"));
             let is_version = |mark: &Mark| matches!(mark.role, Role::Bar(..));

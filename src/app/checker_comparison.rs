@@ -6,12 +6,13 @@ use super::checker_run::{Run, Used, measure};
 use super::sweep::{self, Sweep};
 use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
-use crate::checkers::{Checker, Level};
+use crate::checkers::{Cause, Checker, Level};
 use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Marks, Series, Unit, svg};
 use crate::history::History;
 use crate::jobs::{Outbox, Pool};
-use std::collections::BTreeSet;
+use crate::papers;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// A comparison: who takes part, and what is known.
@@ -27,6 +28,10 @@ pub struct CheckerComparison {
     pub is_sweep: bool,
     /// Results on generated histories.
     pub sweep: Sweep,
+    /// Why checkers would leave the levels of the open history open, once that is known.
+    pub obstacles: Option<BTreeMap<Checker, Cause>>,
+    /// Whether that was asked.
+    pub looked: bool,
 }
 
 impl CheckerComparison {
@@ -78,6 +83,12 @@ impl CheckerComparison {
         svg(&self.charts())
     }
 }
+
+/// Finding out which checkers are for the open history.
+static FIT: Task<BTreeMap<Checker, Cause>> = Task::new("obstacles", FAILED, |app, obstacles| {
+    let Some(comparison) = app.comparison_mut() else { return };
+    comparison.obstacles = Some(obstacles);
+});
 
 /// Messages sent while checkers run.
 #[derive(Debug)]
@@ -131,6 +142,20 @@ fn run_all(history: &History, checkers: Vec<Checker>, pool: &Pool, control: &Con
 }
 
 impl App {
+    /// Asks which checkers are for the open history.
+    pub(super) fn prepare_comparison(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
+        if std::mem::replace(&mut document.comparison.looked, true) {
+            return;
+        }
+        self.ask(&FIT, move |control| {
+            let obstacle = |checker| Some((checker, papers::obstacle(&history, &resolution, checker, control).ok()??));
+            let obstacles = Checker::ALL.into_iter().filter_map(obstacle).collect();
+            control.check().is_ok().then_some(obstacles)
+        });
+    }
+
     /// Lets the chosen checkers run, on the open history or over what the sweep's plan says.
     pub(super) fn start_comparison(&mut self) {
         let Some(document) = &mut self.state.document else { return };

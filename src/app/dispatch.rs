@@ -367,7 +367,11 @@ impl App {
         let id = picture.argument.shown.to_string().replace('/', "-");
         let folder = dialogs::folder_of(Some(&document.source));
         let path = folder.join(format!("{stem}-{id}.{}", kind.extension()));
-        let view = if matches!(self.state.page, Page::Lanes | Page::Key) { self.state.page } else { Page::Graph };
+        let view = if matches!(self.state.page, Page::Lanes | Page::Key | Page::Matrix) {
+            self.state.page
+        } else {
+            Page::Graph
+        };
         self.state.export = Some(ExportForm { kind, view, path: path.display().to_string() });
         // They can be exported without having been looked at.
         self.prepare_key();

@@ -8,8 +8,9 @@ use super::tree::Catalogue;
 use super::vocabulary::Page;
 use crate::checkers::{Violation, ViolationId};
 use crate::diagram::layout::{self, Arranged, LayoutStyle};
+use crate::diagram::matrix::Table;
 use crate::diagram::{Subject, diagram, operations_in};
-use crate::history::{History, TransactionId};
+use crate::history::History;
 use crate::jobs;
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,27 +25,6 @@ const MOST_LEGIBLE: usize = 24;
 /// Maximum number of edges drawn as a graph.
 pub const MAX_ARROWS: usize = 10_000;
 
-/// What a cell shows, and what a click on it chooses.
-pub type Cell = Vec<(Relation, NodeTarget)>;
-
-/// What a click on a cell selects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeTarget {
-    /// An edge of the chosen anomaly.
-    Edge(usize),
-    /// An anomaly that shows the relation.
-    Anomaly(ViolationId),
-}
-
-/// Which transaction depends on which, in terms of the whole history.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// In the order of the sessions; ⊥ first if it takes part.
-    pub transactions: Vec<TransactionId>,
-    /// By indices of both ends: the relations.
-    pub cells: BTreeMap<(usize, usize), Cell>,
-}
-
 /// Transactions and the relations between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupGraph {
@@ -52,17 +32,11 @@ pub struct GroupGraph {
     pub of: u32,
     /// Number of listed anomalies in it.
     pub n: usize,
-    /// As a table.
+    /// As a table of indices in `edges`, with one edge of each relation in a cell.
     pub table: Table,
-    /// As a graph; none if it has more than [`MAX_CARDS`] transactions or [`MAX_ARROWS`] edges.
-    pub picture: Option<GroupPicture>,
-}
-
-/// The graph, in terms of the whole history.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GroupPicture {
-    /// What is drawn, and where. Its arrows refer to indices in `edges`.
-    pub sketch: Arc<Sketch>,
+    /// As a graph, whose arrows refer to indices in `edges`; none if it has more than [`MAX_CARDS`] transactions or
+    /// [`MAX_ARROWS`] edges.
+    pub sketch: Option<Arc<Sketch>>,
     /// What the legend explains.
     pub relations: BTreeSet<Relation>,
     /// Each with the first anomaly that it belongs to.
@@ -86,12 +60,10 @@ impl GroupGraph {
         let component = catalogue.component(of)?;
         let members: Vec<&Violation> = catalogue.of_component(component).collect();
         let gathered = Gathered::of(&members);
-        Some(GroupGraph {
-            of: component,
-            n: members.len(),
-            table: gathered.table(),
-            picture: gathered.picture(history),
-        })
+        let (table, sketch) = (gathered.table(), gathered.sketch(history));
+        let relations = gathered.edges.iter().map(|(edge, _)| edge.relation).collect();
+        let Gathered { edges, edges_of, .. } = gathered;
+        Some(GroupGraph { of: component, n: members.len(), table, sketch, relations, edges, edges_of })
     }
 }
 
@@ -128,28 +100,20 @@ impl Gathered {
     }
 
     fn table(&self) -> Table {
-        let ends = self.edges.iter().flat_map(|(edge, _)| [edge.from, edge.to]);
-        let transactions: BTreeSet<(bool, TransactionId)> = ends.map(|t| (!t.is_initial(), t)).collect();
-        let transactions: Vec<TransactionId> = transactions.into_iter().map(|(_, t)| t).collect();
-        let place: BTreeMap<TransactionId, usize> = transactions.iter().enumerate().map(|(at, &t)| (t, at)).collect();
-        let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
-        for (edge, id) in &self.edges {
-            let cell = cells.entry((place[&edge.from], place[&edge.to])).or_default();
-            if cell.iter().all(|(relation, _)| *relation != edge.relation) {
-                cell.push((edge.relation, NodeTarget::Anomaly(*id)));
-            }
-        }
-        Table { transactions, cells }
+        let mut known = BTreeSet::new();
+        let edges = self.edges.iter().enumerate();
+        let distinct = edges.filter(|(_, (edge, _))| known.insert((edge.from, edge.to, edge.relation)));
+        let distinct: Vec<_> = distinct.map(|(place, (edge, _))| (place, edge.from, edge.to)).collect();
+        Table::new(distinct.into_iter())
     }
 
-    fn picture(self, history: &History) -> Option<GroupPicture> {
-        let Gathered { edges, edges_of, on_cycle } = self;
-        let bare: Vec<Edge> = edges.iter().map(|(edge, _)| edge.clone()).collect();
+    fn sketch(&self, history: &History) -> Option<Arc<Sketch>> {
+        let bare: Vec<Edge> = self.edges.iter().map(|(edge, _)| edge.clone()).collect();
         let diagram = diagram(&Subject {
             history,
             transactions: &[],
             edges: &bare,
-            cycle: &on_cycle.into_iter().collect::<Vec<_>>(),
+            cycle: &self.on_cycle.iter().copied().collect::<Vec<_>>(),
             operations: &[],
             shown: &|_| true,
             all_operations: false,
@@ -163,7 +127,6 @@ impl Gathered {
             true => layout::arrange(&diagram, LayoutStyle::Auto, ROOM),
             false => Arranged::new(&diagram, layout::lanes(&diagram)),
         };
-        let relations = edges.iter().map(|(edge, _)| edge.relation).collect();
-        Some(GroupPicture { sketch: Arc::new(Sketch::new(diagram, layout)), relations, edges, edges_of })
+        Some(Arc::new(Sketch::new(diagram, layout)))
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
         Page::Key => panels::versions::versions_ui(ui, state, document, requests),
-        Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
+        Page::Matrix => panels::matrix::matrix_ui(ui, state, document, requests),
         Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),
         Page::Health => panels::health::health_ui(ui, document, requests),
@@ -58,7 +58,8 @@ impl App {
                 self.prepare_order();
                 self.prepare_sheet();
             }
-            Page::Text | Page::Health | Page::Checkers => {}
+            Page::Checkers => self.prepare_comparison(),
+            Page::Text | Page::Health => {}
         }
     }
 }

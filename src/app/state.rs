@@ -325,6 +325,10 @@ impl Document {
         match page {
             Page::Graph => Some(View::Graph),
             Page::Lanes => Some(View::Lanes),
+            Page::Matrix => {
+                let has_edges = |picture: &&Arc<Picture>| !picture.sketch.diagram.arrows.is_empty();
+                self.current_picture().filter(has_edges).map(|_| View::Matrix)
+            }
             Page::Key => self.key.as_ref().and_then(|view| view.chain.clone()).map(View::Key),
             _ => None,
         }

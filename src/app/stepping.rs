@@ -7,6 +7,7 @@ use super::state::Browser;
 use super::tree::Branch;
 use super::versions::Wanted;
 use super::vocabulary::{Attention, Page};
+use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
 use crate::relations::EdgeIndex;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ impl App {
     pub(super) fn step_anomaly(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
         if let Some(next) = document.tree.neighbour(document.selected, step) {
-            self.select(next, true);
+            self.go_to(next);
         }
     }
 
@@ -23,7 +24,16 @@ impl App {
     pub(super) fn step_class(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
         if let Some(next) = document.tree.neighbouring_class(document.selected, step) {
-            self.select(next, true);
+            self.go_to(next);
+        }
+    }
+
+    /// Selects an anomaly. The page History follows it, other pages about the whole history give way to its graph.
+    fn go_to(&mut self, id: ViolationId) {
+        let page = self.state.page;
+        self.select(id, true);
+        if page == Page::Browser {
+            self.state.page = page;
         }
     }
 

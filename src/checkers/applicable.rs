@@ -39,6 +39,11 @@ pub(super) fn without_times(level: Level) -> Option<Level> {
     if level.plain_of().is_some() { without.plain_form() } else { Some(without) }
 }
 
+/// Why linearizability means nothing for this history, if so. O(operations).
+pub(crate) fn not_linear(history: &History, has_real_time: bool) -> Option<Cause> {
+    if has_real_time { objection(history).map(Cause::Unsupported) } else { Some(Cause::NoTimestamps) }
+}
+
 /// The levels that were asked for, and the levels to decide instead.
 struct Applicable<'a> {
     asked: &'a [Level],
@@ -59,11 +64,8 @@ impl<'a> Applicable<'a> {
         let is_asked = |level: &Level| checker.decides(*level);
         let counts_time = |level: &Level| is_asked(level) && level.counts_real_time();
         let has_real_time = !asked.iter().any(counts_time) || has_real_time(history);
-        let not_linear = match (asked.contains(&linear) && is_asked(&linear), has_real_time) {
-            (true, true) => objection(history).map(Cause::Unsupported),
-            (true, false) => Some(Cause::NoTimestamps),
-            (false, _) => None,
-        };
+        let counts_linear = asked.contains(&linear) && is_asked(&linear);
+        let not_linear = if counts_linear { not_linear(history, has_real_time) } else { None };
         let without_times: Vec<(Level, Level)> = match has_real_time {
             true => Vec::new(),
             false => asked.iter().filter(|l| is_asked(l)).filter_map(|&l| Some((l, without_times(l)?))).collect(),

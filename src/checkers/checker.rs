@@ -100,6 +100,16 @@ impl Checker {
         }
     }
 
+    /// What it requires of a history, in a few words.
+    pub fn needs(self) -> &'static str {
+        match self {
+            Fast => "nothing in particular",
+            MiniTransactions => "values written once; a key is read before it is written; no lists",
+            VlLwt => "each key inserted once, then compare-and-sets; times",
+            _ => "values written once",
+        }
+    }
+
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
     pub fn levels(self) -> Vec<Level> {

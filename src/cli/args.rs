@@ -484,6 +484,8 @@ pub(super) enum ViewName {
     Graph,
     /// Its sessions on a time axis
     Lanes,
+    /// Which transaction depends on which, as a table
+    Matrix,
     /// The versions of its key in order, with their readers
     Key,
 }

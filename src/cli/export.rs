@@ -55,6 +55,10 @@ fn view(name: ViewName, history: &History, violation: &Violation, control: &Cont
     Ok(match name {
         ViewName::Graph => View::Graph,
         ViewName::Lanes => View::Lanes,
+        ViewName::Matrix => {
+            ensure!(!violation.edges.is_empty(), "this violation has no edges: no transaction depends on another");
+            View::Matrix
+        }
         ViewName::Key => {
             let key = keys_of(violation, history).first().copied();
             View::key(history, key.context("this violation is about no key")?, violation, control)?

@@ -1,8 +1,8 @@
 //! What to draw and where.
 //!
 //! [`Diagram`] says what is drawn of an anomaly: lanes, cards with operation rows, edges that land on rows.
-//! [`layout::Layout`] says where. [`sequence`] draws the same anomaly over time, [`lanes`] it in the whole history, [`versions`] one of its keys. All become
-//! a [`scene::Scene`]: shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is `emath`; colours are
+//! [`layout::Layout`] says where. [`sequence`] draws the same anomaly over time, [`lanes`] it in the whole history,
+//! [`matrix`] as a table, [`versions`] one of its keys. All become a [`scene::Scene`]: shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is `emath`; colours are
 //! in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
 
 mod build;
@@ -11,6 +11,7 @@ pub(crate) mod color_vision;
 mod fold;
 pub mod lanes;
 pub mod layout;
+pub mod matrix;
 pub mod path;
 pub mod scene;
 pub mod sequence;

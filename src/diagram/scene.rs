@@ -1,8 +1,8 @@
 //! Shapes, each with a role and a target: the same list for canvas, SVG and PNG.
 //!
 //! A [`Scene`] has no colours (the [`theme`](super::theme) looks up roles) and no view: zoom, pan and highlighting
-//! belong to the viewer. Hover, click and tooltips share [`Scene::at`]. The graph, the lanes and the versions of a key
-//! are scenes.
+//! belong to the viewer. Hover, click and tooltips share [`Scene::at`]. The graph, the lanes, the matrix and the versions
+//! of a key are scenes.
 
 use super::layout::{
     self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text,
@@ -156,10 +156,21 @@ impl Scene {
 
     /// Adds an edge of this length to the right, as legends show it.
     pub fn sample(&mut self, from: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
+        self.level_edge(from, length, (relation, emphasis), None);
+    }
+
+    /// The same for an edge that a click selects.
+    pub(super) fn level_edge(
+        &mut self,
+        from: Pos2,
+        length: f32,
+        (relation, emphasis): (Relation, Emphasis),
+        target: Option<Target>,
+    ) {
         let tip = from + vec2(length, 0.0);
-        self.line(Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)), Role::Edge(relation, emphasis), None);
+        self.line(Path::line(from, tip - vec2(HEAD_LENGTH * 0.8, 0.0)), Role::Edge(relation, emphasis), target);
         let shape = Shape::Head(head(tip, vec2(1.0, 0.0)));
-        self.marks.push(Mark::new(shape, Role::Head(relation, emphasis), None));
+        self.marks.push(Mark::new(shape, Role::Head(relation, emphasis), target));
     }
 
     /// Ends a part: all marks since the one before belong to it.
@@ -168,10 +179,10 @@ impl Scene {
         self.parts.push((part, from..self.marks.len()));
     }
 
-    /// The relations and weights of its edges, in the order of [`Relation::ALL`].
+    /// The relations and weights of its edges, as lines or as labels alone, in the order of [`Relation::ALL`].
     pub fn edges(&self) -> BTreeSet<(Relation, Emphasis)> {
         let edge = |mark: &Mark| match mark.role {
-            Role::Edge(relation, emphasis) => Some((relation, emphasis)),
+            Role::Edge(relation, emphasis) | Role::Label(relation, emphasis) => Some((relation, emphasis)),
             _ => None,
         };
         self.marks.iter().filter_map(edge).collect()

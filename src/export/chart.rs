@@ -4,6 +4,7 @@
 //! colours are those of Okabe and Ito, which colour-blind people can distinguish.
 
 use super::svg::escape;
+use crate::history::grouped;
 use std::fmt::Write;
 
 /// Colours and dashes of lines, in turn.
@@ -54,7 +55,7 @@ impl Unit {
     }
 }
 
-/// Three significant digits, 20000 as 20k.
+/// Three significant digits, or all before the point: 20,000. Millions as 2.5M.
 fn short(value: f64) -> String {
     let digits = |value: f64| {
         let text = format!("{value:.*}", (2 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize);
@@ -62,7 +63,7 @@ fn short(value: f64) -> String {
     };
     match value {
         v if v.abs() >= 1e6 => format!("{}M", digits(v / 1e6)),
-        v if v.abs() >= 1e3 => format!("{}k", digits(v / 1e3)),
+        v if v >= 1e3 => grouped(v.round() as u64),
         v => digits(v),
     }
 }
@@ -166,6 +167,10 @@ impl Chart {
         let (middle, below) = ((LEFT + RIGHT) / 2.0, BOTTOM + 44.0);
         let name = escape(&self.x.name);
         let _ = writeln!(out, r#"<text x="{middle}" y="{below}" text-anchor="middle">{name}</text>"#);
+        if self.y.name != self.title {
+            let (y, name) = (TOP - 5.0, escape(&self.y.name));
+            let _ = writeln!(out, r#"<text x="{LEFT}" y="{y}">{name}</text>"#);
+        }
         let bars = self.stacked();
         for (place, series) in self.series.iter().enumerate() {
             match bars.get(place) {
@@ -361,7 +366,7 @@ mod tests {
         let texts =
             [(Unit::Number, 20000.0), (Unit::Percent, 0.125), (Unit::Seconds, 0.00042), (Unit::Megabytes, 1536.0)];
         let texts = texts.map(|(unit, value)| unit.text(value));
-        assert_eq!(texts, ["20k", "12.5 %", "420 µs", "1.54k MB"]);
+        assert_eq!(texts, ["20,000", "12.5 %", "420 µs", "1,536 MB"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(super) fn legend_notes(picture: &Picture) -> Vec<(Option<(Relation, Emphasis
     let edges = picture.scene.edges();
     let has = |emphasis| edges.iter().copied().find(|edge| edge.1 == emphasis);
     let mut notes = Vec::new();
-    if !edges.is_empty() {
+    if picture.scene.marks.iter().any(|mark| matches!(mark.role, Role::Edge(..))) {
         notes.push((None, "an arrow points to what came, or would have to come, later"));
     }
     if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {

@@ -127,8 +127,8 @@ pub fn compose(
     };
     let shown = options.view.scene(example, whole, &drawing.diagram);
     let is_graph = shown.is_none();
-    // Time cannot be broken into lines.
-    let is_lanes = matches!(options.view, View::Lanes);
+    // Neither time nor a table can be broken into lines.
+    let may_be_wide = matches!(options.view, View::Lanes | View::Matrix);
     let scene = shown.unwrap_or_else(|| scene(&diagram, &layout));
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),
@@ -180,7 +180,7 @@ pub fn compose(
         text: narrate::plain_text(example, explanation, whole),
         diagram,
         layout,
-        is_wide: is_lanes && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
+        is_wide: may_be_wide && scene.bounds.width() * LEAST_SCALE > PAGE_CONTENT,
         scene,
     }
 }

@@ -1,21 +1,25 @@
-//! What a picture shows of an anomaly: its graph, its sessions on a time axis, or the versions of one of its keys.
+//! What a picture shows of an anomaly: its graph, its sessions on a time axis, who depends on whom as a table, or the
+//! versions of one of its keys.
 
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::Counterexample;
 use crate::diagram::layout::{MAX_TITLE_COLUMNS, SMALL_FONT};
+use crate::diagram::matrix::{self, Content, Entry, Measure, Table};
 use crate::diagram::scene::{Align, Scene};
-use crate::diagram::text_size::elide;
+use crate::diagram::text_size::{elide, printable};
 use crate::diagram::theme::Role;
 use crate::diagram::versions::{self, Chain};
 use crate::diagram::{Anomaly, Arrow, Diagram, sequence};
-use crate::history::{History, KeyId};
+use crate::history::{History, KeyId, TransactionId};
 use crate::relations;
 use emath::vec2;
 use std::sync::Arc;
 
 /// Width between the margins of a page.
 pub(super) const PAGE_CONTENT: f32 = 940.0;
+/// Height of a cell of a matrix on a page.
+const CELL: f32 = 104.0;
 /// Maximum number of versions on a page: more would be too small to read.
 const VERSIONS: usize = 6;
 
@@ -27,6 +31,8 @@ pub enum View {
     Graph,
     /// The sessions of the anomaly over time.
     Lanes,
+    /// Which transaction depends on which, as a table.
+    Matrix,
     /// The versions of a key.
     Key(Arc<Chain>),
 }
@@ -44,6 +50,7 @@ impl View {
         match self {
             View::Graph => None,
             View::Lanes => Some(sequence::scene(diagram, &example.history, whole)),
+            View::Matrix => Some(table(diagram, &example.history)),
             View::Key(chain) => {
                 let places = versions::places(whole, chain, &anomaly, VERSIONS);
                 let mut scene = versions::scene(whole, chain, Some(&anomaly), &places, versions::WHOLE);
@@ -56,6 +63,17 @@ impl View {
             }
         }
     }
+}
+
+/// The arrows of a diagram of `history` as a table that is as wide as a page.
+fn table(diagram: &Diagram, history: &History) -> Scene {
+    let name = |t: TransactionId| printable(&history.transaction_name(t));
+    let (table, entry) = (Table::of(diagram), |place: usize| Some(Entry::of(diagram, place)));
+    let content = Content { table: &table, name: &name, entry: &entry };
+    let fullest = table.cells.values().map(Vec::len).max().unwrap_or(1);
+    let height = CELL.max(fullest as f32 * CELL / 2.0) * table.transactions.len() as f32;
+    let measure = Measure::new(&content, vec2(PAGE_CONTENT, height));
+    matrix::scene(&content, &measure, &measure.all())
 }
 
 /// A counterexample for pictures of the whole history, with those arrows of its diagram that are shown.

@@ -26,15 +26,21 @@ pub(super) fn findings(
 }
 
 fn version_order(order: VersionOrder) -> Option<Finding> {
-    let text = format!(
-        "The order of {} of {} pairs of neighbouring versions is known ({}): one was read before the other was written, \
-         or a list shows both.{}",
-        grouped(order.known),
-        grouped(order.pairs),
-        percent(order.known, order.pairs),
-        if order.known < order.pairs { " Strong levels have to search for the rest." } else { "" },
+    let VersionOrder { known, by_session, pairs } = order;
+    let mut text = format!(
+        "Reads show the order of {} of {} ({}): one was read before the other was written, or a list shows both.",
+        grouped(known),
+        counted(pairs, "pair") + " of neighbouring versions",
+        percent(known, pairs),
     );
-    (order.pairs > 0).then(|| Finding::new(Kind::VersionOrder, Severity::Note, order.known, text))
+    if by_session > 0 {
+        let more = if known > 0 { " more" } else { "" };
+        text += &format!(" Session order gives {}{more}, of keys that only one session writes.", grouped(by_session));
+    }
+    if known + by_session < pairs {
+        text += " Session order orders the others only where one session wrote both: strong levels have to search for the rest.";
+    }
+    (pairs > 0).then(|| Finding::new(Kind::VersionOrder, Severity::Note, known, text))
 }
 
 fn unrecorded(history: &History, survey: &Survey) -> Option<Finding> {
@@ -118,7 +124,8 @@ fn times(history: &History) -> Finding {
     let text = match n {
         0 => "Holds: every transaction has times, as strict serializability needs them.".to_owned(),
         _ if !history.has_times() => {
-            "Does not hold: no transaction has times, so nothing about real time can be decided.".to_owned()
+            "Does not hold: the history has no times. Levels that need real time can only be refuted through weaker ones."
+                .to_owned()
         }
         n => format!("Does not hold: {} no times.", counted(n, "transaction") + by_number(n, " has", " have")),
     };

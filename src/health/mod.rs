@@ -210,7 +210,7 @@ impl Health {
 /// Examines a history whose reads are resolved.
 ///
 /// O(operations), in parallel in the current rayon pool; the result is the same for any number of threads. About a
-/// quarter of a byte per operation, and 20 bytes per key and thread while there are several operations per key. Errors:
+/// quarter of a byte per operation, and 24 bytes per key and thread while there are several operations per key. Errors:
 /// only when `control` says to stop.
 pub fn examine(history: &History, resolution: &Resolution, control: &Control) -> Result<Health, Interrupt> {
     control.check()?;

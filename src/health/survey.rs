@@ -39,6 +39,8 @@ pub(super) struct KeyTally {
     pub(super) versions: u32,
     /// Those of them, the initial one included, that a transaction read before it wrote the key.
     pub(super) followed: u32,
+    /// The session that wrote them, plus one; [`SEVERAL`] if several did.
+    writer: u32,
     /// A transaction, an aborted one included, reads or writes it.
     pub(super) is_read: bool,
     pub(super) is_written: bool,
@@ -51,9 +53,24 @@ pub(super) struct KeyTally {
     last_write: u32,
 }
 
+/// In place of the one session that writes a key.
+const SEVERAL: u32 = u32::MAX;
+
 impl KeyTally {
+    /// Whether one session wrote all versions.
+    pub(super) fn is_of_one_session(&self) -> bool {
+        self.writer != SEVERAL
+    }
+
+    fn written_by(&mut self, writer: u32) {
+        self.writer = if self.writer == 0 || self.writer == writer { writer } else { SEVERAL };
+    }
+
     fn add(&mut self, other: &KeyTally) {
         self.versions += other.versions;
+        if other.writer != 0 {
+            self.written_by(other.writer);
+        }
         let twice = self.initial_is_followed && other.initial_is_followed;
         self.followed += other.followed - u32::from(twice);
         self.is_read |= other.is_read;
@@ -214,6 +231,7 @@ impl Looker<'_> {
             return;
         }
         let before = survey.blind.count;
+        let session = self.history.session_of(t).index() as u32 + 1;
         let (start, n) = (range.start as u32, range.len());
         let mut n_keys = 0;
         for o in range.clone() {
@@ -239,6 +257,7 @@ impl Looker<'_> {
                     key.last_write = o as u32 + 1;
                     if first {
                         key.versions += 1;
+                        key.written_by(session);
                         survey.first_writes += 1;
                         match has_read {
                             true => self.follow(keys[o], read, &range, survey),

@@ -30,7 +30,7 @@ fn a_clean_history_gives_no_doubt_and_all_conditions() {
         assert_eq!(finding.count, 0, "{finding:?}");
         assert!(finding.text.starts_with("Holds"), "{finding:?}");
     }
-    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 2 });
+    assert_eq!(health.version_order, VersionOrder { known: 2, by_session: 0, pairs: 2 });
     assert_eq!(health.version_order.share(), 1.0);
 }
 
@@ -189,13 +189,21 @@ fn keys_that_say_nothing_are_counted() {
 fn versions_that_several_follow_are_known_once() {
     // Two read-modify-writes of version 1: one pair of three is known, and the single version of key 2.
     let (_, health) = of("a: [w x 1] [w y 1]\nb: [r x 1, w x 2]\nc: [r x 1, w x 3]");
-    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 4 });
+    assert_eq!(health.version_order, VersionOrder { known: 2, by_session: 0, pairs: 4 });
+}
+
+#[test]
+fn versions_of_one_session_are_in_its_order() {
+    let (_, health) = of("a: [w x 1] [w x 2] [w y 1] [r x 2, w x 3]\nb: [w y 2] [w y 3]!");
+    assert_eq!(health.version_order, VersionOrder { known: 1, by_session: 2, pairs: 5 });
+    let text = &health.finding(Kind::VersionOrder).expect("there are versions").text;
+    assert!(text.contains("Session order gives 2 more") && text.contains("search for the rest"), "{text}");
 }
 
 #[test]
 fn lists_show_their_order() {
     let (_, health) = of("a: [a x 1]\nb: [a x 2]\nc: [a x 3]\nd: [r x [1 2]]");
-    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 3 });
+    assert_eq!(health.version_order, VersionOrder { known: 2, by_session: 0, pairs: 3 });
     assert!(health.finding(Kind::Lists).is_some_and(|finding| finding.count == 0));
 }
 

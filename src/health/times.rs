@@ -43,8 +43,8 @@ pub(super) fn findings(history: &History) -> Vec<Finding> {
         let n = against.count;
         let text = format!(
             "By the recorded times {} began before the one before {} did, or ended before {} began ({}): a clock went \
-             back, or the sessions are not in order. Nothing about real time can be decided then; --times ignore leaves \
-             the times out.",
+             back, or the sessions are not in order. Levels that need real time can then only be refuted through weaker \
+             ones; --times ignore leaves the times out.",
             counted(n, "transaction"),
             by_number(n, "it in its session", "them in their sessions"),
             by_number(n, "it", "they"),

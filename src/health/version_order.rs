@@ -4,10 +4,11 @@ use super::survey::Survey;
 use crate::history::{History, KeyId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How much of the version order is known without a search.
+/// How much of the version order is known without a search, from reads and from sessions.
 ///
 /// A key with n versions written by participants has n pairs of neighbours in any version order, including the pair of
-/// the initial version and the first one. A pair counts as known if
+/// the initial version and the first one. A pair counts as known
+/// from reads if
 ///
 /// * a transaction read the one version and then wrote the other (a version that several read-modify-writes follow
 ///   counts once, for at most one of them can be its neighbour),
@@ -18,6 +19,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct VersionOrder {
     /// Pairs of neighbours that are known.
     pub known: u64,
+    /// Those that session order adds: of keys that one session writes, so that their order is known at every level
+    /// that counts session order.
+    pub by_session: u64,
     /// All pairs of neighbours.
     pub pairs: u64,
 }
@@ -35,8 +39,10 @@ impl VersionOrder {
         for (key, tally) in survey.keys.iter().enumerate() {
             let followed = by_lists.get(&KeyId::new(key)).map_or(tally.followed as usize, FxHashSet::len);
             let followed = if tally.versions == 1 { 1 } else { followed };
-            order.pairs += u64::from(tally.versions);
-            order.known += (followed as u64).min(u64::from(tally.versions));
+            let (pairs, known) = (u64::from(tally.versions), (followed as u64).min(u64::from(tally.versions)));
+            order.pairs += pairs;
+            order.known += known;
+            order.by_session += if tally.is_of_one_session() { pairs - known } else { 0 };
         }
         order
     }

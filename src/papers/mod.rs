@@ -23,6 +23,7 @@ mod c4;
 mod check;
 mod choice;
 mod commit;
+mod fit;
 mod order;
 mod plume;
 mod polysi;
@@ -36,6 +37,7 @@ mod vl_lwt;
 
 pub use check::{check, check_resolved};
 pub use choice::{Choice, Counting, RcRule};
+pub use fit::obstacle;
 
 use crate::checkers::{Cause, Instances};
 use crate::control::{Control, Interrupt};

@@ -7,9 +7,9 @@ use crate::checkers::rest::Sought;
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
 };
-use crate::control::Control;
-use crate::history::KeyId;
-use crate::relations::Node;
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId};
+use crate::relations::{Index, Node};
 use std::collections::BTreeMap;
 
 /// An order that satisfies a level of `checker`, or `None` if the level is violated. No read is wrong on its own.
@@ -60,15 +60,23 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
         Some(Answer::InOrder(order)) => Ok(Some(Order::Commits(order))),
         Some(Answer::ByEvents(events)) => Ok(Some(Order::Events(events))),
         Some(Answer::Violated { .. }) => Ok(None),
-        None => Err(Cause::Unsupported(match mini_transactions::misfit(index, control)? {
-            Some((node, key)) => format!(
-                "not mini-transactions: {} writes {} without reading it first",
-                history.transaction_name(index.transaction[node as usize]),
-                history.key_name(KeyId(key))
-            ),
-            None => "not mini-transactions: values are lists".to_owned(),
-        })),
+        None => {
+            Err(unfit(history, index, control)?
+                .unwrap_or_else(|| Cause::Unsupported("not mini-transactions".to_owned())))
+        }
     }
+}
+
+/// Why MTC is not for this history, if it is not. O(n + reads).
+pub(super) fn unfit(history: &History, index: &Index, control: &Control) -> Result<Option<Cause>, Interrupt> {
+    if !index.lists.is_empty() {
+        return Ok(Some(Cause::Unsupported("not mini-transactions: values are lists".to_owned())));
+    }
+    let misfit = mini_transactions::misfit(index, control)?;
+    Ok(misfit.map(|(node, key)| {
+        let (name, key) = (history.transaction_name(index.transaction[node as usize]), history.key_name(KeyId(key)));
+        Cause::Unsupported(format!("not mini-transactions: {name} writes {key} without reading it first"))
+    }))
 }
 
 /// What violates the violated levels, listed by the program's own engine, and the checker's own counts.

@@ -9,12 +9,23 @@ use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Le
 use egui_plot::{PlotPoint, PlotPoints, Points};
 
 /// Least and greatest height of a chart without its headings.
-const HEIGHT: (f32, f32) = (170.0, 560.0);
+const HEIGHT: (f32, f32) = (170.0, 900.0);
 /// Height of what is around two charts below each other, which fill a page.
 const AROUND: f32 = 230.0;
 
 /// A chart under its title and `about`, with this name for screen readers; a button saves it as an SVG.
 pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requests: &mut Requests) {
+    let height = (ui.clip_rect().height() - AROUND) / 2.0;
+    high_chart_ui(ui, height, (chart, about, name), requests);
+}
+
+/// The same in this height without its headings, as far as it is sensible.
+pub(super) fn high_chart_ui(
+    ui: &mut Ui,
+    height: f32,
+    (chart, about, name): (&Chart, &str, &str),
+    requests: &mut Requests,
+) {
     ui.horizontal(|ui| {
         style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
         let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("SVG").small());
@@ -25,8 +36,7 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
         }
     });
     style::note(ui, about);
-    let height = ((ui.clip_rect().height() - AROUND) / 2.0).clamp(HEIGHT.0, HEIGHT.1);
-    let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
+    let response = frame(chart, height.clamp(HEIGHT.0, HEIGHT.1)).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);
 }
@@ -57,6 +67,7 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     let y_axis = AxisHints::new_y()
         .label_spacing(Rangef::new(10.0, 16.0))
         .formatter(|mark, _| text(y, mark.value))
+        .label(if y.name == chart.title { "" } else { y.name.as_str() })
         .min_thickness(46.0);
     let plot = Plot::new(chart.title.clone())
         .height(height)
@@ -85,8 +96,19 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     // A single point is in the middle, and if all is zero, the chart still has a height.
     let places = || chart.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
     let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
-    let plot = if first == last && !x.logarithmic { plot.include_x(0.0).include_x(2.0 * first) } else { plot };
-    let plot = if y.logarithmic { plot } else { plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }) };
+    let plot = match first == last {
+        true if x.logarithmic => plot.include_x(drawn(x, first).floor()).include_x(drawn(x, first).floor() + 1.0),
+        true => plot.include_x(0.0).include_x(2.0 * first),
+        false => plot,
+    };
+    // A range without extent would be extended to numbers that no axis has room for.
+    let lowest = chart.series.iter().flat_map(|series| &series.points).map(|(_, value)| drawn(y, *value));
+    let lowest = lowest.fold(f64::INFINITY, f64::min);
+    let plot = match y.logarithmic {
+        true if lowest.is_finite() => plot.include_y(lowest.floor()).include_y(lowest.floor() + 1.0),
+        true => plot,
+        false => plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }),
+    };
     if chart.series.len() < 2 {
         return plot;
     }

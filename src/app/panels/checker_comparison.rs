@@ -13,6 +13,11 @@ use crate::control::Stage;
 use crate::export::chart::{Chart, Marks, Unit};
 use egui::{FontId, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
+/// Width of the names of checkers.
+const NAMES: f32 = 92.0;
+/// A page of this width has room for what each checker needs.
+const WIDE: f32 = 1300.0;
+
 /// Draws the page.
 pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let comparison = &document.comparison;
@@ -62,14 +67,23 @@ fn chips_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
     });
 }
 
-/// What there is to choose from.
+/// What there is to choose from, and whether it is for this history.
 fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.add_space(8.0);
+    // Rows and columns share the page.
+    let high = (ui.available_height() / (Checker::ALL.len() + 1) as f32 - 4.0).clamp(24.0, 64.0);
+    let is_wide = ui.available_width() > WIDE;
+    let mut columns = vec![("Algorithm", 4.0), ("Decides", 3.0)];
+    columns.extend((comparison.is_sweep || is_wide).then_some(("Needs", 4.0)));
+    columns.extend((!comparison.is_sweep).then_some(("On this history", 4.0)));
+    let room = ui.available_width() - NAMES - 18.0 * (columns.len() + 1) as f32;
+    let unit = room / columns.iter().map(|(_, share)| share).sum::<f32>();
     ScrollArea::vertical().id_salt("about checkers").auto_shrink(false).show(ui, |ui| {
-        egui::Grid::new("about checkers").num_columns(3).spacing(vec2(18.0, 6.0)).show(ui, |ui| {
+        let grid = egui::Grid::new("about checkers").num_columns(columns.len() + 1).min_row_height(high);
+        grid.striped(true).spacing(vec2(18.0, 4.0)).show(ui, |ui| {
             style::frame_choices(ui);
-            for name in ["Checker", "Algorithm", "Decides"] {
+            for name in std::iter::once("Checker").chain(columns.iter().map(|(name, _)| *name)) {
                 style::bold_line(ui, name, style::BODY, palette.strong);
             }
             ui.end_row();
@@ -78,11 +92,43 @@ fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
                 if ui.checkbox(&mut on, checker.name()).clicked() {
                     requests.push(Request::ToggleChecker(checker));
                 }
-                ui.label(RichText::new(checker.about()).color(palette.text));
-                style::short_note(ui, decides(checker));
+                for (name, share) in &columns {
+                    let middle = egui::Layout::left_to_right(egui::Align::Center);
+                    ui.allocate_ui_with_layout(vec2(share * unit, high), middle, |ui| {
+                        ui.set_width(share * unit);
+                        let text = match *name {
+                            "Algorithm" => RichText::new(checker.about()).color(palette.text),
+                            "Decides" => RichText::new(decides(checker)).size(style::SMALL).color(palette.weak),
+                            "Needs" => RichText::new(checker.needs()).size(style::SMALL).color(palette.weak),
+                            _ => return here_ui(ui, comparison, checker),
+                        };
+                        ui.add(egui::Label::new(text).wrap());
+                    });
+                }
                 ui.end_row();
             }
         });
+    });
+}
+
+/// Whether a checker is for the open history, and why not.
+fn here_ui(ui: &mut Ui, comparison: &CheckerComparison, checker: Checker) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+        let text = match comparison.obstacles.as_ref().map(|obstacles| obstacles.get(&checker)) {
+            None => "…".to_owned(),
+            Some(None) => {
+                paint_tick(ui.painter(), area.center(), 10.0, palette.good);
+                "can run".to_owned()
+            }
+            Some(Some(cause)) => {
+                paint_cross(ui.painter(), area.center(), 10.0, palette.caution);
+                format!("cannot run: {cause}")
+            }
+        };
+        let response = ui.add(egui::Label::new(RichText::new(&text).size(style::SMALL).color(palette.text)).wrap());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{checker} here: {text}")));
     });
 }
 

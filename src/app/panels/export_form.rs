@@ -88,7 +88,7 @@ fn view_ui(ui: &mut Ui, form: &mut ExportForm, document: Option<&Document>) {
     ui.horizontal(|ui| {
         style::frame_choices(ui);
         style::note(ui, "Picture of");
-        for page in [Page::Graph, Page::Lanes, Page::Key] {
+        for page in [Page::Graph, Page::Lanes, Page::Key, Page::Matrix] {
             let is_there = document.is_some_and(|document| document.view(page).is_some());
             let row = page.row();
             let button = ui.add_enabled(is_there, egui::RadioButton::new(form.view == page, row.name));

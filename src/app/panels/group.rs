@@ -2,14 +2,19 @@
 //! another.
 
 use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::sketch::Sketch;
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::group_graph::{GroupGraph, GroupPicture, MAX_ARROWS, MAX_CARDS};
+use crate::app::group_graph::{GroupGraph, MAX_ARROWS, MAX_CARDS};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::history::TransactionId;
 use egui::{Ui, WidgetInfo, WidgetType};
+use std::sync::Arc;
+
+/// What is said of an anomaly without edges.
+pub(super) const NO_EDGES: &str = "The operations alone contradict the level: no transaction depends on another.";
 
 /// Draws the page.
 pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
@@ -17,12 +22,10 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         None if super::failed_ui(ui, document, Page::Matrix) => {}
         None if document.gathers() => drop(style::note(ui, "Gathering…")),
         None => drop(style::note(ui, "Select an anomaly to see what it is connected with.")),
-        Some(group) => match &group.picture {
+        Some(group) if group.edges.is_empty() => drop(style::note(ui, NO_EDGES)),
+        Some(group) => match &group.sketch {
             None => too_large_ui(ui, group, requests),
-            Some(picture) if picture.edges.is_empty() => {
-                drop(style::note(ui, "The operations alone contradict the level: no transaction depends on another."))
-            }
-            Some(picture) => picture_ui(ui, state, document, picture, canvas, requests),
+            Some(sketch) => picture_ui(ui, (state, document), (group, sketch), canvas, requests),
         },
     }
 }
@@ -37,7 +40,7 @@ pub fn size(document: &Document) -> String {
 /// Whether graph and matrix are about the selected anomaly or its whole component.
 pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     for (whole, short, name, hint) in [
-        (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly, evidence included"),
+        (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly"),
         (
             true,
             "Component",
@@ -71,37 +74,36 @@ fn too_large_ui(ui: &mut Ui, group: &GroupGraph, requests: &mut Requests) {
 
 fn picture_ui(
     ui: &mut Ui,
-    state: &State,
-    document: &Document,
-    picture: &GroupPicture,
+    (state, document): (&State, &Document),
+    (group, sketch): (&GroupGraph, &Arc<Sketch>),
     canvas: &mut Canvas,
     requests: &mut Requests,
 ) {
     let area = ui.available_rect_before_wrap();
     let look = Look {
         palette: Palette::of(ui),
-        lit: lit(document, picture),
+        lit: lit(document, group),
         hidden: state.hidden.clone(),
         chosen: document.chosen.clone(),
         pale: 0.5,
         ..Look::default()
     };
-    let (answer, response) = canvas.ui(ui, &picture.sketch, look, Cards::Fixed);
+    let (answer, response) = canvas.ui(ui, sketch, look, Cards::Fixed);
     let menu = answer.menu;
-    forward(ui, document, picture, answer, requests);
+    forward(ui, document, group, answer, requests);
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
-    super::legend::legend_ui(ui, area, state, &picture.relations, None, requests);
+    super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
 }
 
 /// What has attention, and the edges of its anomaly; else those of the selected anomaly.
-fn lit(document: &Document, picture: &GroupPicture) -> Lit {
+pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
     let anomaly = match document.hovered {
         Some(Attention::Anomaly(id)) => Some(id),
         _ => document.selected,
     };
     let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
-    lit.edges.extend(anomaly.and_then(|id| picture.edges_of.get(&id)).into_iter().flatten());
-    let ends = lit.edges.iter().filter_map(|&edge| picture.edges.get(edge));
+    lit.edges.extend(anomaly.and_then(|id| group.edges_of.get(&id)).into_iter().flatten());
+    let ends = lit.edges.iter().filter_map(|&edge| group.edges.get(edge));
     let ends: Vec<TransactionId> = ends.flat_map(|(edge, _)| [edge.from, edge.to]).collect();
     lit.transactions.extend(ends);
     lit.any = !lit.transactions.is_empty();
@@ -118,9 +120,9 @@ fn transaction(document: &Document, at: Attention) -> Option<TransactionId> {
     }
 }
 
-fn forward(ui: &Ui, document: &Document, picture: &GroupPicture, answer: Answer, requests: &mut Requests) {
+pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: Answer, requests: &mut Requests) {
     let in_terms_of_document = |at: Attention| match at {
-        Attention::Edge(edge) => picture.edges.get(edge).map(|(_, id)| Attention::Anomaly(*id)),
+        Attention::Edge(edge) => group.edges.get(edge).map(|(_, id)| Attention::Anomaly(*id)),
         at => transaction(document, at).map(|t| document.attention_of(t)),
     };
     if !answer.boxed.is_empty() {
@@ -137,7 +139,7 @@ fn forward(ui: &Ui, document: &Document, picture: &GroupPicture, answer: Answer,
     }
     match clicked {
         Some(Attention::Edge(edge)) => {
-            requests.extend(picture.edges.get(edge).map(|(_, id)| Request::Select(*id)));
+            requests.extend(group.edges.get(edge).map(|(_, id)| Request::Select(*id)));
         }
         at => {
             let pinned = at.and_then(in_terms_of_document);

@@ -184,7 +184,7 @@ fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: R
 }
 
 /// The mark of a cell.
-fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
+pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
     match known {
         Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
         Known::Broken(_) => paint_cross(ui.painter(), centre, 10.0, colour),
@@ -210,7 +210,8 @@ fn legend_ui(ui: &mut Ui) {
     });
 }
 
-fn colour_of(known: Known, palette: &Palette) -> Color32 {
+/// The colour of what is known.
+pub(super) fn colour_of(known: Known, palette: &Palette) -> Color32 {
     match known {
         Known::Holds(_) => palette.good,
         Known::Broken(_) => palette.bad,

@@ -1,7 +1,8 @@
 //! The level strip: the hierarchy of levels with a verdict on each, and the progress of checking.
 
-use super::{paint_cross, paint_tick};
+use super::{lattice, paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::lattice::{Known, known};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
 use crate::app::vocabulary::Phase;
@@ -9,7 +10,7 @@ use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{
-    Align, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align, CornerRadius, FontId, Layout, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 /// Height of a pill of the chain.
@@ -94,15 +95,30 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
     let asked = document.levels.iter().find(|(asked, _)| *asked == level);
     let result = asked.and_then(|(_, result)| result.as_deref());
     let verdict = result.map(|result| &result.verdict);
-    let colour = if asked.is_some() { palette.verdict(verdict) } else { palette.weak.gamma_multiply(0.75) };
+    let implied = if asked.is_none() { implied(document, level) } else { Known::Nothing };
+    let colour = match implied {
+        Known::Holds(_) | Known::Broken(_) => lattice::colour_of(implied, &palette),
+        _ if asked.is_some() => palette.verdict(verdict),
+        _ => palette.weak.gamma_multiply(0.75),
+    };
     let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());
     let fill = if verdict.is_some() { palette.tint(colour) } else { palette.ground };
     let lit = response.hovered() || response.has_focus();
-    let width = if weakest || lit { 2.4 } else { 1.2 };
+    let width = if weakest || lit {
+        2.4
+    } else if implied == Known::Nothing {
+        1.2
+    } else {
+        0.5
+    };
     let radius = CornerRadius::same((area.height() / 2.0) as u8);
     ui.painter().rect(area, radius, fill, Stroke::new(width, colour), StrokeKind::Inside);
     let phase = if asked.is_some() { document.phase } else { Phase::Done };
-    paint_mark(ui, area, verdict, phase, &palette);
+    match implied {
+        // What follows from another level has a thin border, as in the lattice.
+        Known::Holds(_) | Known::Broken(_) => lattice::paint_mark(ui, mark_of(area), implied, colour),
+        _ => paint_mark(ui, mark_of(area), verdict, phase, &palette),
+    }
     let galley = ui.painter().layout_no_wrap(name(document, level), FontId::proportional(style::BODY), colour);
     let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
     style::paint_bold(ui.painter(), at, galley, colour);
@@ -117,25 +133,44 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
         ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
     }
     let spoken = match (asked, verdict) {
-        (None, _) => "not asked for",
-        (Some(_), None) => "not known yet",
-        (Some(_), Some(verdict)) => verdict.word(),
+        (None, _) => said_of_implied(implied).unwrap_or_else(|| "not asked for".to_owned()),
+        (Some(_), None) => "not known yet".to_owned(),
+        (Some(_), Some(verdict)) => verdict.word().to_owned(),
     };
     let condition = condition(document, result).map_or(String::new(), |condition| format!(" if {condition}"));
     let spoken = format!("Level {level}: {spoken}{condition}");
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
     if response.clicked() {
-        match verdict {
-            Some(Verdict::Satisfied(_)) => requests.push(Request::ShowOrder(level)),
-            Some(Verdict::Violated) => requests.push(Request::SelectLevel(level)),
-            Some(Verdict::Undecided(_)) | None => {}
+        match (verdict, implied) {
+            (Some(Verdict::Satisfied(_)), _) => requests.push(Request::ShowOrder(level)),
+            (Some(Verdict::Violated), _) => requests.push(Request::SelectLevel(level)),
+            (None, Known::Holds(Some(other))) => requests.push(Request::ShowOrder(other)),
+            (None, Known::Broken(Some(other))) => requests.push(Request::SelectLevel(other)),
+            _ => {}
         }
     }
-    response.on_hover_ui(|ui| hover_ui(ui, document, level, asked.is_some(), result, weakest));
+    response.on_hover_ui(|ui| hover_ui(ui, document, level, (asked.is_some(), implied), result, weakest));
 }
 
-fn paint_mark(ui: &Ui, area: Rect, verdict: Option<&Verdict>, phase: Phase, palette: &Palette) {
-    let centre = area.left_center() + vec2(15.0, 0.0);
+/// What other levels say of one that was not asked for, as in the lattice.
+fn implied(document: &Document, level: Level) -> Known {
+    crate::checkers::lattice::level(level.code()).map_or(Known::Nothing, |level| known(&document.verdicts(), level))
+}
+
+fn said_of_implied(implied: Known) -> Option<String> {
+    match implied {
+        Known::Broken(Some(other)) => Some(format!("violated (implied: it includes {other})")),
+        Known::Holds(Some(other)) => Some(format!("satisfied (implied: {other} includes it)")),
+        _ => None,
+    }
+}
+
+/// The place of the mark in a pill.
+fn mark_of(pill: Rect) -> Pos2 {
+    pill.left_center() + vec2(15.0, 0.0)
+}
+
+fn paint_mark(ui: &Ui, centre: Pos2, verdict: Option<&Verdict>, phase: Phase, palette: &Palette) {
     let colour = palette.verdict(verdict);
     match verdict {
         Some(Verdict::Satisfied(_)) => paint_tick(ui.painter(), centre, 11.0, colour),
@@ -152,19 +187,30 @@ fn paint_mark(ui: &Ui, area: Rect, verdict: Option<&Verdict>, phase: Phase, pale
     }
 }
 
-fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result: Option<&LevelResult>, weakest: bool) {
+fn hover_ui(
+    ui: &mut Ui,
+    document: &Document,
+    level: Level,
+    (asked, implied): (bool, Known),
+    result: Option<&LevelResult>,
+    weakest: bool,
+) {
     let palette = Palette::of(ui);
     ui.set_max_width(360.0);
     style::bold(ui, &level.long_name().replace('-', " "), style::BODY, palette.strong);
     ui.label(format!("Promises that {}.", level.promise()));
     let Some(result) = result else {
+        if let Some(said) = said_of_implied(implied) {
+            ui.colored_label(lattice::colour_of(implied, &palette), format!("Not checked itself: {said}."));
+            return;
+        }
         let why = match (asked, level) {
             (true, _) => "Not known yet.",
             (false, level) if level.row().engine == Engine::Linear => {
                 "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
             }
             (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {
-                "Not asked for: the history does not say when transactions ran. It would be violated where SER is, else left open."
+                "Not asked for: the history does not say when transactions ran. Real time can only be refuted through weaker levels."
             }
             (false, _) => "Not asked for.",
         };

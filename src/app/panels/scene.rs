@@ -11,7 +11,7 @@ use crate::diagram::scene::Scene;
 use crate::diagram::{Anomaly, Target};
 use crate::export;
 use crate::history::{History, Outcome, TransactionId, grouped};
-use crate::relations::Relation;
+use crate::relations::{EdgeIndex, Relation};
 use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
 use std::collections::BTreeSet;
 
@@ -45,11 +45,33 @@ pub(super) struct Place {
     pub(super) area: Rect,
 }
 
+/// A scene with its place and its look.
+pub(super) struct Drawn<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) place: Place,
+    pub(super) look: &'a Look,
+}
+
+/// Draws a scene and names its parts for screen readers. Returns what the pointer is on.
+pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Option<Target> {
+    let Drawn { scene, place: Place { origin, zoom, area }, look } = *drawn;
+    paint(&ui.painter_at(response.rect), scene, (origin, zoom), look);
+    for (place, (of, name)) in scene.names.iter().enumerate() {
+        let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
+        if of.is_positive() {
+            let named = ui.interact(of, response.id.with(("named", place)), Sense::empty());
+            named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+        }
+    }
+    let pointer = response.hover_pos().filter(|at| area.contains(*at));
+    pointer.and_then(|at| scene.at(((at - origin) / zoom).to_pos2(), REACH / zoom))
+}
+
 /// Draws a scene, links its parts, and names them for screen readers.
 pub(super) fn scene_ui(
     ui: &Ui,
     scene: &Scene,
-    Place { origin, zoom, area }: Place,
+    place: Place,
     response: &Response,
     (state, document): (&State, &Document),
     requests: &mut Requests,
@@ -66,17 +88,8 @@ pub(super) fn scene_ui(
     let is_hidden = |edge: &usize| state.hidden.contains(&edges[*edge].relation);
     let absent = Absent { edges: (0..edges.len()).filter(is_hidden).collect(), ..Absent::default() };
     let look = Look { palette: Palette::of(ui), lit, absent, marked: marked(document), ..Look::default() };
-    paint(&ui.painter_at(response.rect), scene, (origin, zoom), &look);
-    for (place, (of, name)) in scene.names.iter().enumerate() {
-        let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
-        if of.is_positive() {
-            let named = ui.interact(of, response.id.with(("named", place)), Sense::empty());
-            named.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-        }
-    }
-    let pointer = response.hover_pos().filter(|at| area.contains(*at));
-    let target = pointer.and_then(|at| scene.at(((at - origin) / zoom).to_pos2(), REACH / zoom));
-    if pointer.is_some() {
+    let target = paint_named(ui, &Drawn { scene, place, look: &look }, response);
+    if response.hover_pos().is_some_and(|at| place.area.contains(at)) {
         link(response, document, target, requests);
     }
 }
@@ -114,6 +127,7 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
             Some(format!("{} transactions here: zoom in to see them", grouped(n as u64)))
         }
         (_, Some(transaction)) => Some(about(history, document, transaction)),
+        (Some(Target::Edge(edge)), _) => about_edge(document, edge),
         _ => None,
     };
     if let Some(text) = text {
@@ -121,8 +135,17 @@ fn link(response: &Response, document: &Document, target: Option<Target>, reques
     }
 }
 
+/// The ends of an edge of the anomaly, and why it is there.
+fn about_edge(document: &Document, index: EdgeIndex) -> Option<String> {
+    let picture = document.current_picture()?;
+    let (argument, edge) = (&picture.argument, picture.edges().get(index)?);
+    let name = |t| argument.counterexample.history.transaction_name(t);
+    let reason = argument.explanation.edge_reasons.get(index).map_or(String::new(), |reason| format!("\n{reason}"));
+    Some(format!("{} → {}, {}{reason}", name(edge.from), name(edge.to), edge.relation.name()))
+}
+
 /// Outcome, operations and times of a transaction.
-fn about(history: &History, document: &Document, t: TransactionId) -> String {
+pub(super) fn about(history: &History, document: &Document, t: TransactionId) -> String {
     const SHOWN: usize = 10;
     let outcome = match history.outcome(t) {
         Outcome::Committed => "committed",
