@@ -12,6 +12,7 @@ use super::open_reads::OpenReads;
 use super::{StrongDecision, satisfied};
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
+use crate::graph::Rows;
 use crate::history::{History, KeyId, OperationId, OperationKind, Value};
 use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -121,10 +122,8 @@ fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
 
 /// The reads and writes of the transactions of an index, by value if the writer is open.
 struct Plan {
-    /// By node: its first read.
-    begin: Vec<u32>,
-    /// By read: the key and what it must hold.
-    wanted: Vec<(u32, Wanted)>,
+    /// By node, its reads: the key and what it must hold.
+    wanted: Rows<(u32, Wanted)>,
     /// By version: its value, in a numbering by key and value.
     value: Vec<u32>,
     /// By version: its identity in a state; versions that no read can distinguish have the same.
@@ -142,39 +141,38 @@ impl Plan {
         let value: Vec<u32> =
             (0..index.slot_node.len()).map(|slot| number(index.slot_key[slot], written(slot))).collect();
         let mut is_named = vec![false; value.len()];
-        let (mut begin, mut wanted) = (Vec::with_capacity(index.n_nodes() + 1), Vec::new());
+        let mut wanted = Rows::default();
         for node in 0..index.n_nodes() {
-            begin.push(wanted.len() as u32);
-            for read in index.reads_of(node as Node) {
+            let named = index.reads_of(node as Node).map(|read| {
                 let slot = index.read_slot[read];
-                wanted.push((index.read_key[read], Wanted::Version(slot)));
                 if let Some(is_named) = is_named.get_mut(slot as usize) {
                     *is_named = true;
                 }
-            }
+                (index.read_key[read], Wanted::Version(slot))
+            });
             let is_open = |read: &OperationId| {
                 history.kinds()[read.index()] == OperationKind::Read
                     && !resolution.candidates(*read).is_empty()
                     && !resolution.is_open_after_own_write(*read)
             };
-            for read in history.operations_of(index.transaction[node]).filter(is_open) {
+            let open = history.operations_of(index.transaction[node]).filter(is_open).map(|read| {
                 let operation = history.operation(read);
                 let key = operation.key.0;
                 let or_initial = history.may_be_initial(KeyId(key), operation.value);
-                wanted.push((key, Wanted::Value { value: number(key, operation.value), or_initial }));
-            }
+                (key, Wanted::Value { value: number(key, operation.value), or_initial })
+            });
+            wanted.push(named.chain(open));
         }
-        begin.push(wanted.len() as u32);
         let print = |slot: usize| match is_named[slot] {
             true => mixed(1, slot as u64),
             false => mixed(2, u64::from(value[slot])),
         };
         let print = (0..value.len()).map(print).collect();
-        Plan { begin, wanted, value, print }
+        Plan { wanted, value, print }
     }
 
     fn reads_of(&self, node: Node) -> &[(u32, Wanted)] {
-        &self.wanted[self.begin[node as usize] as usize..self.begin[node as usize + 1] as usize]
+        self.wanted.of(node)
     }
 
     fn is_there(&self, wanted: Wanted, current: Slot) -> bool {
