@@ -189,14 +189,7 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
         return problem(what);
     }
     // A report names SSER and LIN only where they were decided.
-    let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
-        level,
-        verdict: verdict.clone(),
-        checker: "fast",
-        seconds: 0.0,
-        sources: Vec::new(),
-        assuming: Vec::new(),
-    };
+    let decided = |(level, verdict): &(Level, Verdict)| LevelResult::new(*level, verdict.clone(), "fast", 0.0);
     let levels = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated).map(decided).collect();
     if let Err(what) = examine::alone(small, levels, &example.violation) {
         return problem(format!("has no evidence: {what}"));

@@ -5,101 +5,58 @@ use crate::relations::Axiom;
 use std::fmt;
 use std::str::FromStr;
 
-/// A checker that can be asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Checker {
-    /// The engines of this program: every level.
-    #[default]
-    Fast,
-    /// Plume, Algorithm 1, with vector clocks.
-    Plume,
-    /// Plume, Algorithm 1, with tree clocks.
-    PlumeTreeClocks,
-    /// Plume, Algorithm 1, with depth-first searches in place of clocks.
-    PlumeSearch,
-    /// C4, Algorithm 2, with vector clocks.
-    C4,
-    /// C4, Algorithm 2, with tree clocks.
-    C4TreeClocks,
-    /// C4, Algorithm 2, with depth-first searches in place of clocks.
-    C4Search,
-    /// Biswas & Enea 2019, Algorithm 1: saturation.
-    BiswasEneaSaturation,
-    /// Biswas & Enea 2019, Algorithm 2: search for a serial order.
-    BiswasEneaSearch,
-    /// PolySI, Algorithm 1: polygraph and solver.
-    PolySi,
-    /// The same without pruning.
-    PolySiUnpruned,
-    /// The same without pruning and with a constraint per reader (without compaction).
-    PolySiPlain,
-    /// MTC, Algorithm 1: mini-transactions.
-    MiniTransactions,
-    /// MTC, Algorithm 2: linearizability of lightweight transactions.
-    VlLwt,
+/// The checkers, a row each: variant, name, and which algorithm it is, by whom.
+macro_rules! checkers {
+    ($($checker:ident $name:literal $about:literal)*) => {
+        /// A checker that can be asked for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Checker {
+            $(#[doc = $about] $checker),*
+        }
+
+        use Checker::*;
+
+        impl Checker {
+            /// All checkers, the default first.
+            pub const ALL: [Checker; [$($name),*].len()] = [$($checker),*];
+
+            /// Its name on the command line and in reports.
+            pub fn name(self) -> &'static str {
+                match self { $($checker => $name),* }
+            }
+
+            /// The algorithm, and by whom.
+            pub fn about(self) -> &'static str {
+                match self { $($checker => $about),* }
+            }
+        }
+    };
 }
 
-use Checker::*;
+checkers! {
+    Fast "fast" "the engines of this program"
+    Plume "plume" "Plume, Algorithm 1, with vector clocks"
+    PlumeTreeClocks "plume-tc" "Plume, Algorithm 1, with tree clocks"
+    PlumeSearch "plume-dfs" "Plume, Algorithm 1, with depth-first searches in place of clocks"
+    C4 "c4" "C4, Algorithm 2, with vector clocks"
+    C4TreeClocks "c4-tc" "C4, Algorithm 2, with tree clocks"
+    C4Search "c4-dfs" "C4, Algorithm 2, with depth-first searches in place of clocks"
+    BiswasEneaSaturation "be-sat" "Biswas and Enea 2019, Algorithm 1: saturation"
+    BiswasEneaSearch "be-search" "Biswas and Enea 2019, Algorithm 2: search for a serial order"
+    PolySi "polysi" "PolySI, Algorithm 1: polygraph and solver"
+    PolySiUnpruned "polysi-np" "PolySI without pruning"
+    PolySiPlain "polysi-ncp" "PolySI without pruning and with a constraint for each reader"
+    MiniTransactions "mtc" "MTC, Algorithm 1: mini-transactions"
+    VlLwt "vl-lwt" "MTC, Algorithm 2: linearizability of lightweight transactions"
+}
+
+impl Default for Checker {
+    fn default() -> Checker {
+        Checker::ALL[0]
+    }
+}
 
 impl Checker {
-    /// All checkers, the default first.
-    pub const ALL: [Checker; 14] = [
-        Fast,
-        Plume,
-        PlumeTreeClocks,
-        PlumeSearch,
-        C4,
-        C4TreeClocks,
-        C4Search,
-        BiswasEneaSaturation,
-        BiswasEneaSearch,
-        PolySi,
-        PolySiUnpruned,
-        PolySiPlain,
-        MiniTransactions,
-        VlLwt,
-    ];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fast => "fast",
-            Plume => "plume",
-            PlumeTreeClocks => "plume-tc",
-            PlumeSearch => "plume-dfs",
-            C4 => "c4",
-            C4TreeClocks => "c4-tc",
-            C4Search => "c4-dfs",
-            BiswasEneaSaturation => "be-sat",
-            BiswasEneaSearch => "be-search",
-            PolySi => "polysi",
-            PolySiUnpruned => "polysi-np",
-            PolySiPlain => "polysi-ncp",
-            MiniTransactions => "mtc",
-            VlLwt => "vl-lwt",
-        }
-    }
-
-    /// The algorithm, and by whom.
-    pub fn about(self) -> &'static str {
-        match self {
-            Fast => "the engines of this program",
-            Plume => "Plume, Algorithm 1, with vector clocks",
-            PlumeTreeClocks => "Plume, Algorithm 1, with tree clocks",
-            PlumeSearch => "Plume, Algorithm 1, with depth-first searches in place of clocks",
-            C4 => "C4, Algorithm 2, with vector clocks",
-            C4TreeClocks => "C4, Algorithm 2, with tree clocks",
-            C4Search => "C4, Algorithm 2, with depth-first searches in place of clocks",
-            BiswasEneaSaturation => "Biswas and Enea 2019, Algorithm 1: saturation",
-            BiswasEneaSearch => "Biswas and Enea 2019, Algorithm 2: search for a serial order",
-            PolySi => "PolySI, Algorithm 1: polygraph and solver",
-            PolySiUnpruned => "PolySI without pruning",
-            PolySiPlain => "PolySI without pruning and with a constraint for each reader",
-            MiniTransactions => "MTC, Algorithm 1: mini-transactions",
-            VlLwt => "MTC, Algorithm 2: linearizability of lightweight transactions",
-        }
-    }
-
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
     pub fn levels(self) -> Vec<Level> {

@@ -190,6 +190,11 @@ pub struct LevelResult {
 }
 
 impl LevelResult {
+    /// A verdict that rests on no assumption and has no writers to name.
+    pub fn new(level: Level, verdict: Verdict, checker: &'static str, seconds: f64) -> LevelResult {
+        LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() }
+    }
+
     /// The assumption that a violated level rests on, if any, in words: "T1 set up the initial state".
     pub fn condition(&self, history: &History) -> Option<String> {
         let some = self.verdict == Verdict::Violated && !self.assuming.is_empty();

@@ -50,9 +50,7 @@ pub(super) fn ask(
     for &level in levels {
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
-        let seconds = begin.elapsed().as_secs_f64();
-        let checker = checker.name();
-        let result = LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() };
+        let result = LevelResult::new(level, verdict, checker.name(), begin.elapsed().as_secs_f64());
         observe(&result);
         control.advance(1);
         run.asked.levels.push(result);
