@@ -87,7 +87,7 @@ fn found(passes: &Passes<'_>) -> String {
             format!("all {} that count ({} of unknown outcome)", counted(n, "transaction"), grouped(unknown as u64))
         }
     };
-    match passes.level().row().witness {
+    match passes.level().witness() {
         WitnessKind::Reads => {
             format!("No order is needed: the reads of each transaction are looked at by themselves, for {all}.")
         }

@@ -14,7 +14,7 @@
 //! that are not integers, are skipped, as in Porcupine.
 
 use crate::control::Control;
-use crate::formats::elle::calls::{Clock, Event, Stage};
+use crate::formats::elle::calls::{Clock, Event};
 use crate::formats::elle::{self, Reader, Scanner, Token};
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError};
 use crate::history::{Builder, History};
@@ -102,12 +102,7 @@ fn operation(reader: &mut Reader<'_, false>) -> Result<(), ReadError> {
     };
     let Some(process) = process else { return reader.scan.fail("a process of at most 63 bits") };
     reader.scan.blanks()?;
-    let mark = reader.scan.mark();
-    let token = reader.scan.token(":invoke, :ok, :fail or :info")?;
-    let Some(stage) = reader.scan.word(token).and_then(Stage::named) else {
-        reader.scan.back_to(mark);
-        return reader.scan.fail(":invoke, :ok, :fail or :info");
-    };
+    let stage = reader.stage()?;
     reader.scan.blanks()?;
     let mark = reader.scan.mark();
     let token = reader.scan.token(":read, :write or :cas")?;
