@@ -2,7 +2,8 @@
 
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
-use super::decide::{Decision, Decisions, ask, decide_all, decide_alone, implied};
+use super::decide::{Decisions, ask, decide_all, decide_alone, implied};
+use super::decision::Decision;
 use super::evidence;
 use super::facts::Facts;
 use super::share::{ShardAssignment, Share};
@@ -326,7 +327,7 @@ impl<'a> Run<'a> {
         // Verdicts are reported at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let unordered = n_ambiguous_elements(self.asked.history, &prepared.resolution);
-        let told = |level: Level, decision: &Decision, seconds: f64| {
+        let told = |level: Level, decision: &Result<Decision, Interrupt>, seconds: f64| {
             if !ambiguous && unordered == 0 {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
@@ -372,7 +373,7 @@ impl<'a> Run<'a> {
         prepared: &Prepared,
         alone: Option<BaseOrder>,
         facts: Facts,
-        told: &(dyn Fn(Level, &Decision, f64) + Sync),
+        told: &(dyn Fn(Level, &Result<Decision, Interrupt>, f64) + Sync),
     ) -> Decisions {
         let (Some(ground), Some(&level)) = (alone, self.levels().first()) else {
             let ground = prepared.ground.as_ref();
@@ -411,7 +412,7 @@ impl<'a> Run<'a> {
         let known = known.and_then(|(known, _)| in_real_time::verdict(level, history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
             let asked = || ask(&prepared.index, prepared.ground.as_ref(), level, control);
-            let decision = implied(decisions, level).map_or_else(asked, Ok).unwrap_or_else(Decision::Undecided);
+            let decision = implied(decisions, level).map_or_else(asked, Ok);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
                 (Verdict::Satisfied(_), n) if n > 0 => {
@@ -449,11 +450,11 @@ impl<'a> Run<'a> {
     }
 }
 
-fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
+fn verdict_of(decision: &Result<Decision, Interrupt>, level: Level, index: &Index) -> Verdict {
     match decision {
-        Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
-        Decision::Violated { .. } => Verdict::Violated,
-        Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
+        Ok(Decision::Satisfied(order)) => Verdict::Satisfied(order.witness(level, index)),
+        Ok(Decision::Violated { .. }) => Verdict::Violated,
+        Err(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
 use super::plume::{self, PlumeVariant};
 use super::{Input, Stop, be_sat, c4, published, strong, vl_lwt};
-use crate::checkers::decide::Order;
+use crate::checkers::Order;
 use crate::checkers::{
     self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
     Witness, evidence, weak,

@@ -1,7 +1,8 @@
 //! Decides levels of histories in which reads have several possible writers by trying choices among them.
 
 use super::super::ambiguity::{Chooser, Found, Means, Solution};
-use super::super::decide::{Decision, Decisions};
+use super::super::decide::Decisions;
+use super::super::decision::Decision;
 use super::{Prepared, Request, Run};
 use crate::checkers::{Cause, Level, LevelSet, Verdict, cut_isolation};
 use crate::control::Interrupt;
@@ -56,13 +57,13 @@ impl Run<'_> {
         let mut progress = Progress::default();
         for (&level, (decision, _)) in decisions {
             match decision {
-                Decision::Satisfied(_) if tears && level.implies(Level::CutIsolation) => {
+                Ok(Decision::Satisfied(_)) if tears && level.implies(Level::CutIsolation) => {
                     self.settle(level, Verdict::Violated);
                     progress.violated.insert(level);
                 }
-                Decision::Satisfied(_) => drop(progress.open.insert(level)),
-                Decision::Violated { .. } => progress.refuted.insert(level),
-                Decision::Undecided(_) => {}
+                Ok(Decision::Satisfied(_)) => drop(progress.open.insert(level)),
+                Ok(Decision::Violated { .. }) => progress.refuted.insert(level),
+                Err(_) => {}
             }
         }
         let ended = self.choose_by_all_means(&chooser, &mut progress).err();

@@ -2,6 +2,7 @@
 
 use super::super::share::{ShardAssignment, Share, Shared, assign_shards, decide_mine};
 use super::*;
+use crate::checkers::decision::is_violated;
 use crate::relations::Component;
 
 /// Whether some of these levels are decided component by component, as far as that is known without an index. The same for
@@ -62,12 +63,11 @@ impl Run<'_> {
         if share.is_first() {
             self.decide_weak(&prepared, &weak, &mut decisions);
         }
-        let is_violated = |weaker: Level| decisions.get(&weaker).is_some_and(|(decision, _)| decision.is_violated());
-        let (settled, open): (Vec<Level>, Vec<Level>) = strong
-            .into_iter()
-            .partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && is_violated(weaker)));
+        let violates = |weaker: Level| decisions.get(&weaker).is_some_and(|(decision, _)| is_violated(decision));
+        let (settled, open): (Vec<Level>, Vec<Level>) =
+            strong.into_iter().partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && violates(weaker)));
         for level in settled {
-            decisions.insert(level, (Decision::violated(), 0.0));
+            decisions.insert(level, (Ok(Decision::violated()), 0.0));
             self.decided(level, Verdict::Violated, 0.0);
         }
         if !mine.is_empty() {
@@ -76,7 +76,7 @@ impl Run<'_> {
                 let verdict = match shared {
                     Shared::Satisfied(orders) => Verdict::Satisfied(Witness::Components(orders)),
                     Shared::Violated => {
-                        decisions.insert(level, (Decision::violated(), seconds));
+                        decisions.insert(level, (Ok(Decision::violated()), seconds));
                         Verdict::Violated
                     }
                     Shared::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
@@ -84,7 +84,7 @@ impl Run<'_> {
                 self.decided(level, verdict, seconds);
             }
         }
-        if decisions.values().any(|(decision, _)| decision.is_violated()) {
+        if decisions.values().any(|(decision, _)| is_violated(decision)) {
             return self.list(prepared, &decisions, LevelSet::default(), linear::Evidence::default());
         }
         Instances::default()
@@ -94,7 +94,7 @@ impl Run<'_> {
     fn decide_weak(&mut self, prepared: &Prepared, weak: &[Level], decisions: &mut Decisions) {
         let engines: Vec<Level> = self.engine_levels().into_iter().filter(|level| weak.contains(level)).collect();
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let told = |level: Level, decision: &Decision, seconds: f64| {
+        let told = |level: Level, decision: &Result<Decision, Interrupt>, seconds: f64| {
             self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
         };
         *decisions = decide_all(&prepared.index, prepared.ground.as_ref(), facts, &engines, self.asked.control, &told);

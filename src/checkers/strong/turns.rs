@@ -9,8 +9,8 @@
 
 use super::known::Events;
 use super::open_reads::OpenReads;
-use super::{StrongDecision, satisfied};
-use crate::checkers::Level;
+use super::ordered;
+use crate::checkers::{Level, Order};
 use crate::control::{Control, Interrupt};
 use crate::graph::Rows;
 use crate::history::{History, KeyId, OperationId, OperationKind, Value};
@@ -47,7 +47,7 @@ pub(in crate::checkers) fn take_turns(
     level: Level,
     share: u32,
     control: &Control,
-) -> Result<Option<(StrongDecision, Choice)>, Interrupt> {
+) -> Result<Option<(Order, Choice)>, Interrupt> {
     let events = Events::new(level, index.n_nodes());
     if events.in_real_time() || !history.lists().is_empty() || index.n_nodes() == 0 {
         return Ok(None);
@@ -81,20 +81,15 @@ pub(in crate::checkers) fn take_turns(
             return Ok(None);
         }
     }
-    let decision = satisfied(events, &order);
+    let order = ordered(events, &order);
     // Check the history again under the choice, version by version.
     let chosen = Index::build_with(history, resolution, &choice, control)?;
-    Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &decision, events)).then_some((decision, choice)))
+    Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &order, events)).then_some((order, choice)))
 }
 
 /// Whether each read returns the newest version by then and, if required, no two writers of a key overlap.
-fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
-    let both = |t: Node| [(t, false), (t, true)];
-    let moments: Vec<(Node, bool)> = match decision {
-        StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| both(t)).collect(),
-        StrongDecision::SatisfiedByEvents(moments) => moments.clone(),
-        StrongDecision::Violated { .. } => return false,
-    };
+fn explains(index: &Index, order: &Order, events: Events) -> bool {
+    let moments: Vec<(Node, bool)> = order.events().collect();
     let mut current = vec![INITIAL_SLOT; index.n_keys()];
     let mut committed_at: Vec<usize> = vec![0; index.n_keys()];
     let mut started_at: Vec<usize> = vec![0; index.n_nodes()];
