@@ -1,62 +1,68 @@
 //! Names of what decides: the fast engines, or a published algorithm.
 
 use super::{Engine, Level, Pattern};
+use crate::history::words;
 use crate::relations::Axiom;
-use std::fmt;
-use std::str::FromStr;
 
-/// The checkers, a row each: variant, name, and which algorithm it is, by whom.
-macro_rules! checkers {
-    ($($checker:ident $name:literal $about:literal)*) => {
-        /// A checker that can be asked for.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Checker {
-            $(#[doc = $about] $checker),*
-        }
-
-        use Checker::*;
-
-        impl Checker {
-            /// All checkers, the default first.
-            pub const ALL: [Checker; [$($name),*].len()] = [$($checker),*];
-
-            /// Its name on the command line and in reports.
-            pub fn name(self) -> &'static str {
-                match self { $($checker => $name),* }
-            }
-
-            /// The algorithm, and by whom.
-            pub fn about(self) -> &'static str {
-                match self { $($checker => $about),* }
-            }
-        }
-    };
-}
-
-checkers! {
-    Fast "fast" "the engines of this program"
-    Plume "plume" "Plume, Algorithm 1, with vector clocks"
-    PlumeTreeClocks "plume-tc" "Plume, Algorithm 1, with tree clocks"
-    PlumeSearch "plume-dfs" "Plume, Algorithm 1, with depth-first searches in place of clocks"
-    C4 "c4" "C4, Algorithm 2, with vector clocks"
-    C4TreeClocks "c4-tc" "C4, Algorithm 2, with tree clocks"
-    C4Search "c4-dfs" "C4, Algorithm 2, with depth-first searches in place of clocks"
-    BiswasEneaSaturation "be-sat" "Biswas and Enea 2019, Algorithm 1: saturation"
-    BiswasEneaSearch "be-search" "Biswas and Enea 2019, Algorithm 2: search for a serial order"
-    PolySi "polysi" "PolySI, Algorithm 1: polygraph and solver"
-    PolySiUnpruned "polysi-np" "PolySI without pruning"
-    PolySiPlain "polysi-ncp" "PolySI without pruning and with a constraint for each reader"
-    MiniTransactions "mtc" "MTC, Algorithm 1: mini-transactions"
-    VlLwt "vl-lwt" "MTC, Algorithm 2: linearizability of lightweight transactions"
-}
-
-impl Default for Checker {
-    fn default() -> Checker {
-        Checker::ALL[0]
+words! {
+    /// A checker that can be asked for.
+    #[derive(Default, PartialOrd, Ord)]
+    Checker by name of "checker" {
+        /// The engines of this program.
+        #[default]
+        Fast = "fast",
+        /// Plume, Algorithm 1, with vector clocks.
+        Plume = "plume",
+        /// Plume, Algorithm 1, with tree clocks.
+        PlumeTreeClocks = "plume-tc",
+        /// Plume, Algorithm 1, with depth-first searches in place of clocks.
+        PlumeSearch = "plume-dfs",
+        /// C4, Algorithm 2, with vector clocks.
+        C4 = "c4",
+        /// C4, Algorithm 2, with tree clocks.
+        C4TreeClocks = "c4-tc",
+        /// C4, Algorithm 2, with depth-first searches in place of clocks.
+        C4Search = "c4-dfs",
+        /// Biswas and Enea 2019, Algorithm 1: saturation.
+        BiswasEneaSaturation = "be-sat",
+        /// Biswas and Enea 2019, Algorithm 2: search for a serial order.
+        BiswasEneaSearch = "be-search",
+        /// PolySI, Algorithm 1: polygraph and solver.
+        PolySi = "polysi",
+        /// PolySI without pruning.
+        PolySiUnpruned = "polysi-np",
+        /// PolySI without pruning and with a constraint for each reader.
+        PolySiPlain = "polysi-ncp",
+        /// MTC, Algorithm 1: mini-transactions.
+        MiniTransactions = "mtc",
+        /// MTC, Algorithm 2: linearizability of lightweight transactions.
+        VlLwt = "vl-lwt",
     }
 }
 
+use Checker::*;
+
 impl Checker {
+    /// The algorithm, and by whom.
+    pub fn about(self) -> &'static str {
+        match self {
+            Fast => "the engines of this program",
+            Plume => "Plume, Algorithm 1, with vector clocks",
+            PlumeTreeClocks => "Plume, Algorithm 1, with tree clocks",
+            PlumeSearch => "Plume, Algorithm 1, with depth-first searches in place of clocks",
+            C4 => "C4, Algorithm 2, with vector clocks",
+            C4TreeClocks => "C4, Algorithm 2, with tree clocks",
+            C4Search => "C4, Algorithm 2, with depth-first searches in place of clocks",
+            BiswasEneaSaturation => "Biswas and Enea 2019, Algorithm 1: saturation",
+            BiswasEneaSearch => "Biswas and Enea 2019, Algorithm 2: search for a serial order",
+            PolySi => "PolySI, Algorithm 1: polygraph and solver",
+            PolySiUnpruned => "PolySI without pruning",
+            PolySiPlain => "PolySI without pruning and with a constraint for each reader",
+            MiniTransactions => "MTC, Algorithm 1: mini-transactions",
+            VlLwt => "MTC, Algorithm 2: linearizability of lightweight transactions",
+        }
+    }
+
     /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
     /// transactions with times.
     pub fn levels(self) -> Vec<Level> {
@@ -107,24 +113,6 @@ impl Checker {
     /// Whether it is a variant of PolySI's algorithm.
     pub fn is_polysi(self) -> bool {
         matches!(self, PolySi | PolySiUnpruned | PolySiPlain)
-    }
-}
-
-impl fmt::Display for Checker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Checker {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Checker, String> {
-        let found = Checker::ALL.into_iter().find(|checker| checker.name().eq_ignore_ascii_case(text.trim()));
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Checker::ALL.into_iter().map(Checker::name).collect();
-            format!("unknown checker `{text}`, expected one of {}", names.join(", "))
-        })
     }
 }
 
