@@ -14,7 +14,7 @@ mod names;
 mod promises;
 mod strongest;
 
-pub use names::{Named, named};
+pub use names::named;
 pub use promises::{Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest, strongest_satisfied};
 pub use strongest::{StrongestOrder, holds};
 

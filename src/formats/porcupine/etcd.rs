@@ -24,7 +24,6 @@ use memchr::memmem;
 pub const FORMAT: Format = Format {
     name: "porcupine-etcd",
     aliases: &["porcupine-log", "jepsen-log"],
-    about: "Jepsen's log of one register, as for Porcupine: INFO  jepsen.util - 3 :invoke :write 4",
     extensions: &["log"],
     part_name: None,
     sniff,

@@ -36,16 +36,8 @@ use std::borrow::Cow;
 use stores::Stores;
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "porcupine-kv",
-    aliases: &[],
-    about: "Porcupine's store of strings: {:process 0, :type :ok, :f :append, :key \"0\", :value \"x\"}",
-    extensions: &["txt"],
-    part_name: None,
-    sniff,
-    read,
-    write: None,
-};
+pub const FORMAT: Format =
+    Format { name: "porcupine-kv", aliases: &[], extensions: &["txt"], part_name: None, sniff, read, write: None };
 
 /// Operations between two checks of the control.
 const OPERATIONS_PER_CHECK: usize = 1024;
