@@ -196,7 +196,7 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     }
     for (new, &old) in example.renaming.operations.iter().enumerate() {
         let new = OperationId::new(new);
-        // Lists lose what nobody appends any more.
+        // Lists lose what no transaction appends any more.
         let is_list = history.lists().read_by(old).is_some();
         if !is_list && small.operation_text(new) != history.operation_text(old) {
             return problem("has other operations".to_owned());
@@ -575,7 +575,7 @@ fn the_same_bug_has_the_same_signature() {
         assert_eq!(own, signatures_of(&other), "{name}");
         signatures.extend(own);
     }
-    // Different anomalies are told apart.
+    // Different anomalies are distinguished.
     assert!(signatures.len() >= 15, "{signatures:#?}");
 }
 
