@@ -148,7 +148,7 @@ const fn levels<const N: usize>(unusual: bool, with_times: bool) -> ([Level; N],
     let (mut place, mut n) = (0, 0);
     while place < ROWS.len() {
         if (unusual || ROWS[place].usual)
-            && (with_times || matches!(ROWS[place].order, CountedOrder::Nothing | CountedOrder::Session))
+            && (with_times || matches!(ROWS[place].order, CountedOrder::Plain | CountedOrder::Session))
         {
             if n < N {
                 levels[n] = ROWS[place].level;
@@ -232,7 +232,7 @@ impl Level {
 
     /// Whether real time counts.
     pub fn counts_real_time(self) -> bool {
-        !matches!(self.row().order, CountedOrder::Nothing | CountedOrder::Session)
+        !matches!(self.row().order, CountedOrder::Plain | CountedOrder::Session)
     }
 
     /// Whether it only relates the reads of each transaction and orders no transactions.

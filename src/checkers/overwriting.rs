@@ -271,7 +271,7 @@ impl<'a> Shown<'a> {
     fn graph(&self, order: CountedOrder) -> (Digraph, usize) {
         let n = self.nodes.len();
         let mut edges: Vec<(u32, u32)> = self.pairs.iter().map(|pair| (pair.older, pair.newer)).collect();
-        if order != CountedOrder::Nothing {
+        if order != CountedOrder::Plain {
             edges.extend((1..n).filter(|&place| self.is_next(place)).map(|place| (place as u32 - 1, place as u32)));
         }
         let mut ends: Vec<i64> = Vec::new();
@@ -321,7 +321,7 @@ impl<'a> Shown<'a> {
     fn edge(&self, from: u32, to: u32, order: CountedOrder) -> Edge {
         let (a, b) = (self.nodes[from as usize], self.nodes[to as usize]);
         let of_sessions = Edge::session_order(a, b);
-        let is_of_session = order != CountedOrder::Nothing && a < b;
+        let is_of_session = order != CountedOrder::Plain && a < b;
         if is_of_session && self.history.session_of(a) == self.history.session_of(b) {
             return of_sessions;
         }

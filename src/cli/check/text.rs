@@ -227,7 +227,7 @@ fn level_line(history: &History, result: &LevelResult, width: usize, out: &Outpu
         _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
     // Elle's keyword for a plain level is the name of another level here.
-    let by_elle = result.level.row().elle.filter(|_| result.level.plain_of().is_some());
+    let by_elle = result.level.row().elle.first().filter(|_| result.level.plain_of().is_some());
     let by_elle = by_elle.map(|keyword| format!(" (Elle's :{keyword})")).unwrap_or_default();
     let name = format!("{}{by_elle}", result.level.long_name());
     format!("  {:width$}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, &name))
