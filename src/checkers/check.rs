@@ -3,7 +3,7 @@
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
 use super::decide::{Decisions, ask, decide_all, decide_alone, implied};
-use super::decision::Decision;
+use super::decision::{Answer, Decision};
 use super::evidence;
 use super::facts::Facts;
 use super::share::{ShardAssignment, Share};
@@ -327,7 +327,7 @@ impl<'a> Run<'a> {
         // Verdicts are reported at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let unordered = n_ambiguous_elements(self.asked.history, &prepared.resolution);
-        let told = |level: Level, decision: &Result<Decision, Interrupt>, seconds: f64| {
+        let told = |level: Level, decision: &Answer, seconds: f64| {
             if !ambiguous && unordered == 0 {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
@@ -373,7 +373,7 @@ impl<'a> Run<'a> {
         prepared: &Prepared,
         alone: Option<BaseOrder>,
         facts: Facts,
-        told: &(dyn Fn(Level, &Result<Decision, Interrupt>, f64) + Sync),
+        told: &(dyn Fn(Level, &Answer, f64) + Sync),
     ) -> Decisions {
         let (Some(ground), Some(&level)) = (alone, self.levels().first()) else {
             let ground = prepared.ground.as_ref();
@@ -450,7 +450,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn verdict_of(decision: &Result<Decision, Interrupt>, level: Level, index: &Index) -> Verdict {
+fn verdict_of(decision: &Answer, level: Level, index: &Index) -> Verdict {
     match decision {
         Ok(Decision::Satisfied(order)) => Verdict::Satisfied(order.witness(level, index)),
         Ok(Decision::Violated { .. }) => Verdict::Violated,

@@ -2,7 +2,7 @@
 
 use super::beginning;
 use super::components;
-use super::decision::{self, Decision, Order};
+use super::decision::{self, Answer, Decision, Order};
 use super::dependencies;
 use super::each_read;
 use super::facts::Facts;
@@ -18,12 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Runs the engine of one level above CI. `ground` is derived from the index: without it, SO ∪ WR or the orders that
 /// lists show have a cycle.
-pub(super) fn ask(
-    index: &Index,
-    ground: Option<&BaseOrder>,
-    level: Level,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
+pub(super) fn ask(index: &Index, ground: Option<&BaseOrder>, level: Level, control: &Control) -> Answer {
     let Some(ground) = ground else { return Ok(Decision::violated()) };
     if let Some(clock) = level.clock() {
         return ask_in_time(index, level, clock, control);
@@ -50,7 +45,7 @@ pub(super) fn ask(
 
 /// The same for a level that respects real time and whose engine does not know of it: it is told by transactions that see what
 /// has ended.
-fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Result<Decision, Interrupt> {
+fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Answer {
     let timed = index.with_clock(clock);
     let Some(ground) = BaseOrder::new(&timed, control)? else { return Ok(Decision::violated()) };
     let without_times = level.without_real_time().unwrap_or(level);
@@ -78,12 +73,7 @@ pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Opt
 }
 
 /// The decision about a weak level that is the only one asked for: its engine may use up the ground.
-pub(super) fn decide_alone(
-    index: &Index,
-    ground: BaseOrder,
-    level: Level,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
+pub(super) fn decide_alone(index: &Index, ground: BaseOrder, level: Level, control: &Control) -> Answer {
     match ground.serial() {
         Some(_) => ask(index, Some(&ground), level, control),
         None => weak::decide_alone(index, ground, level, control),
@@ -91,7 +81,7 @@ pub(super) fn decide_alone(
 }
 
 /// Decisions, or what stopped an engine, with the seconds each took.
-pub(crate) type Decisions = BTreeMap<Level, (Result<Decision, Interrupt>, f64)>;
+pub(crate) type Decisions = BTreeMap<Level, (Answer, f64)>;
 
 /// Decides `levels`, as far as they have a turn, in parallel in the current rayon pool, started in their turns. An engine
 /// is not started, or is stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is
@@ -105,7 +95,7 @@ pub(super) fn decide_all(
     facts: Facts,
     levels: &[Level],
     control: &Control,
-    told: &(dyn Fn(Level, &Result<Decision, Interrupt>, f64) + Sync),
+    told: &(dyn Fn(Level, &Answer, f64) + Sync),
 ) -> Decisions {
     let shortcut = shortcut(index, levels);
     let asked = levels;
@@ -178,12 +168,7 @@ fn shortcut(index: &Index, levels: &[Level]) -> Option<Level> {
 }
 
 /// [`ask`] for a strong level, if the answer takes nothing exponential.
-fn ask_quickly(
-    index: &Index,
-    ground: Option<&BaseOrder>,
-    level: Level,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
+fn ask_quickly(index: &Index, ground: Option<&BaseOrder>, level: Level, control: &Control) -> Answer {
     let Some(ground) = ground else { return Ok(Decision::violated()) };
     if ground.serial().is_some() {
         return ask(index, Some(ground), level, control);

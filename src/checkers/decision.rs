@@ -115,7 +115,10 @@ impl Order {
     }
 }
 
+/// A decision, or what stopped the engine before it.
+pub(crate) type Answer = Result<Decision, Interrupt>;
+
 /// Whether an engine found a level violated.
-pub(crate) fn is_violated(answer: &Result<Decision, Interrupt>) -> bool {
+pub(crate) fn is_violated(answer: &Answer) -> bool {
     answer.as_ref().is_ok_and(Decision::is_violated)
 }

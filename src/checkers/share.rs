@@ -8,7 +8,7 @@
 //! shards that disagreed could not be joined.
 
 use super::components::in_the_whole;
-use super::decision::{Decision, is_violated};
+use super::decision::{Answer, Decision, is_violated};
 use super::strong;
 use super::{Level, Witness};
 use crate::control::{Control, Interrupt};
@@ -123,7 +123,7 @@ pub(super) fn decide_mine(
 }
 
 /// By component and level: what is known, in nodes of the whole, and the seconds it took.
-type Decided = BTreeMap<(usize, Level), (Result<Decision, Interrupt>, f64)>;
+type Decided = BTreeMap<(usize, Level), (Answer, f64)>;
 
 struct Work<'a> {
     index: &'a Index,

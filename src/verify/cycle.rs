@@ -215,7 +215,7 @@ impl Argument<'_> {
         if apart.is_impossible {
             // In addition to what the proof mentions, observations of the transactions that would have committed are
             // shown.
-            let setting = Setting::new(&resolution, Basis::of(level));
+            let setting = Setting::new(resolution, Basis::of(level));
             open.retain(|&edge| inner.holds(edge, &setting).is_err());
             self.pass_over(proof, open, nested.is_named);
             return Ok(());

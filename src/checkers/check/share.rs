@@ -94,7 +94,7 @@ impl Run<'_> {
     fn decide_weak(&mut self, prepared: &Prepared, weak: &[Level], decisions: &mut Decisions) {
         let engines: Vec<Level> = self.engine_levels().into_iter().filter(|level| weak.contains(level)).collect();
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let told = |level: Level, decision: &Result<Decision, Interrupt>, seconds: f64| {
+        let told = |level: Level, decision: &Answer, seconds: f64| {
             self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
         };
         *decisions = decide_all(&prepared.index, prepared.ground.as_ref(), facts, &engines, self.asked.control, &told);
