@@ -1,4 +1,4 @@
-//! The lattice of levels that a history of items can decide, decided here or not: data, no algorithm.
+//! The lattice of levels that a history of items can decide: data, no algorithm.
 //!
 //! A level is a [base](Base), what a transaction may see, on an [order](Order), what it must have seen because it came
 //! earlier. Every base is one definition with the order as a parameter; nothing else distinguishes snapshot isolation
@@ -135,11 +135,7 @@ pub fn levels() -> &'static [LatticeLevel] {
 
 /// The level with this code, exactly as in reports.
 pub fn level(code: &str) -> Option<&'static LatticeLevel> {
-    place(code).map(|place| &levels()[place])
-}
-
-fn place(code: &str) -> Option<usize> {
-    levels().iter().position(|level| level.code == code)
+    levels().iter().find(|level| level.code == code)
 }
 
 /// The code of a level's base.
