@@ -46,7 +46,7 @@ impl Progress {
     }
 }
 
-/// A part of deciding a level whose time is told apart.
+/// A part of deciding a level whose time is reported separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// From the history to what is known from the beginning.

@@ -11,7 +11,7 @@ use isoscope::checkers::{Level, Verdict};
 use std::path::{Path, PathBuf};
 use window::{CLEAN, FRACTURED, Window, click, document, open, opened, press, says, themes, wait, window, write};
 
-/// A fractured read, and a value that nobody wrote.
+/// A fractured read, and a value that no transaction wrote.
 const TWO: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\nc: [r q 7]\n";
 
 fn command(window: &mut Window, key: egui::Key) {

@@ -82,7 +82,7 @@ impl User {
     }
 }
 
-/// A fractured read with an intermediate read next to it, and a value that nobody wrote.
+/// A fractured read with an intermediate read next to it, and a value that no transaction wrote.
 const THREE: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\nc: [r q 7]\n";
 
 /// Two fractured reads, of four and of three transactions.

@@ -527,7 +527,7 @@ fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
 }
 
 #[test]
-fn a_report_is_written_beside_the_history() {
+fn a_report_is_written_next_to_the_history() {
     let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
     let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;
     for name in ["", "-2"] {

@@ -1,4 +1,4 @@
-//! What is asked beside a level, or stands beside a part of a history, changes nothing: the verdict of a level is the same
+//! What is asked in addition to a level, or is next to a part of a history, changes nothing: the verdict of a level is the same
 //! whichever levels are asked for with it, and what shares no key and no session with a part has no say in it. With that,
 //! where SSER and LIN have an answer at all.
 
@@ -130,7 +130,7 @@ fn set_up(history: &History) -> Vec<String> {
 
 fn unrelated_changes_nothing(text: &str, rng: &mut fastrand::Rng) -> (bool, bool) {
     let history = common::history(text);
-    // Times beside a history without would be the only ones.
+    // Times next to a history without any would be the only ones.
     let timed = relations::has_real_time(&history);
     let beside = unrelated(timed, rng);
     // A file says first which value is initial.
@@ -228,7 +228,7 @@ fn without_times_strict_serializability_is_violated_where_serializability_is_and
         ("a: [r x init, w x 1]\nb: [r x init, w x 2]\n", "violated", "violated"),
         ("a: [w x 1]\nb: [r x 1, w y 1]\n", "satisfied", open),
         ("a: [a l 1]\nb: [r l [1]]\n", "satisfied", open),
-        // Values that repeat: 1 is read, whoever wrote it, before and after 2, which a wrote between its own ones.
+        // Values that repeat: 1 is read, whichever transaction wrote it, before and after 2, which a wrote between its own ones.
         ("a: [w x 1] [w x 2] [w x 1]\nb: [r x 1] [r x 2] [r x 1]\n", "satisfied", open),
         // Which append made which element is open; any of both orders will do.
         ("a: [a l 1]\nb: [a l 1]\nc: [r l [1 1]]\n", "satisfied", open),
@@ -293,7 +293,7 @@ fn a_verdict_that_rests_on_a_set_up_says_so_itself() {
         assert_eq!(condition(LOST_UPDATE, level), of_s, "{level}");
     }
     assert_eq!(condition(LOST_UPDATE, Level::PrefixConsistency), None, "it is satisfied");
-    // Somebody reads 5, which nobody wrote, with a set-up or without.
+    // A transaction reads 5, which none wrote, with a set-up or without.
     let anyway = format!("{LOST_UPDATE}c: [r x 5]\n");
     assert_eq!(condition(&anyway, Level::Serializability), None);
     assert_eq!(condition(&LOST_UPDATE.replace("0]\na", "0]*\na"), Level::Serializability), None, "nothing is assumed");

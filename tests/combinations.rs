@@ -52,7 +52,7 @@ fn chain(n: usize) -> String {
 #[test]
 fn reads_that_contradict_are_found_among_many_that_do_not() {
     let (writers, reads) = free(0..24);
-    // Whoever wrote x = 1 had overwritten y = 1.
+    // Whichever transaction wrote x = 1 had overwritten y = 1.
     let text = format!("{writers}s: [w y 1] [w y 1] [w x 1, w y 8] [w x 1, w y 9]\nreader: [{reads}r y 1, r x 1]\n");
     checked(&common::history(&text), "++-----");
 }

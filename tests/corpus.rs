@@ -112,7 +112,7 @@ fn mariadb_galera_breaks_everything_as_published() {
     // Reported broken: cut isolation, read committed and everything above.
     assert_eq!(signs(examine::engine_verdicts(&findings)), "-------");
     // Published: a88 f1 h2 i16 j1 k1 l8 m1 n5.
-    // a: reads are counted here (162, whose values nobody wrote), there pairs of transaction and version.
+    // a: reads are counted here (162, whose values no transaction wrote), there pairs of transaction and version.
     // j: T393 reads T898's version, T297's and T898's again: two pairs of consecutive reads here, one transaction there.
     // k, l: who reads a key both before and after seeing the writer of a newer version is counted there once for each
     // (as k and h, or l and i), here once as the more specific (h or i); counted their way it is k1 l8 here, too.

@@ -189,21 +189,14 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
         return problem(what);
     }
     // A report names SSER and LIN only where they were decided.
-    let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
-        level,
-        verdict: verdict.clone(),
-        checker: "fast",
-        seconds: 0.0,
-        sources: Vec::new(),
-        assuming: Vec::new(),
-    };
+    let decided = |(level, verdict): &(Level, Verdict)| LevelResult::new(*level, verdict.clone(), "fast", 0.0);
     let levels = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated).map(decided).collect();
     if let Err(what) = examine::alone(small, levels, &example.violation) {
         return problem(format!("has no evidence: {what}"));
     }
     for (new, &old) in example.renaming.operations.iter().enumerate() {
         let new = OperationId::new(new);
-        // Lists lose what nobody appends any more.
+        // Lists lose what no transaction appends any more.
         let is_list = history.lists().read_by(old).is_some();
         if !is_list && small.operation_text(new) != history.operation_text(old) {
             return problem("has other operations".to_owned());
@@ -582,7 +575,7 @@ fn the_same_bug_has_the_same_signature() {
         assert_eq!(own, signatures_of(&other), "{name}");
         signatures.extend(own);
     }
-    // Different anomalies are told apart.
+    // Different anomalies are distinguished.
     assert!(signatures.len() >= 15, "{signatures:#?}");
 }
 

@@ -253,8 +253,8 @@ fn engine_and_oracle_agree_on_lists_with_repeated_elements() {
     for_histories(SHAPE, HISTORIES, |sketch| look_at(sketch, true, Some(1 + sketch.fresh_value() % 4)));
 }
 
-/// A transaction that set up x reads what nobody wrote, what its writer overwrote, and what a transaction of unknown outcome
-/// wrote that read what nobody wrote.
+/// A transaction that set up x reads what none wrote, what its writer overwrote, and what a transaction of unknown outcome
+/// wrote that read what none wrote.
 const READING: &str = "s: [w x 5, r x 7, r z 1, r y 9]*\na: [r x 5]\nu: [w y 9, r x 1]?\nw: [w z 1, w z 2]\n";
 
 #[test]

@@ -82,7 +82,7 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
         for (field, count) in counted {
             assert_eq!(entry[field].as_u64(), Some(count as u64), "{field} of {name}");
         }
-        // Every operation stands on the line that it says it stands on.
+        // Every operation is on the line that it names.
         for t in history.transactions() {
             for o in history.operations_of(t) {
                 if o.0 % 97 != 0 || format != "plume" {

@@ -100,8 +100,7 @@ fn figures_are_those_of_the_file_under_every_rule() {
     }
     let recorded = builder.finish().expect("small histories fit");
     for failed in FailedRule::ALL {
-        let history =
-            recorded.clone().with_rules(&Rules { failed: *failed, ..Rules::default() }).expect("the rule fits");
+        let history = recorded.clone().with_rules(&Rules { failed, ..Rules::default() }).expect("the rule fits");
         let findings = isoscope::audit::check(&history, &checkers::Options::default(), &Control::new(), &|_| {});
         let settings = Settings { witness: true, ..Settings::default() };
         let report = Report::new(&history, &findings, settings).with_health(&history, &examined(&history));

@@ -1,4 +1,4 @@
-//! The page of a report: one file that loads nothing and in which nothing of a history acts, complete as it stands; and in
+//! The page of a report: one file that loads nothing and in which nothing of a history acts, complete by itself; and in
 //! a real browser, where one is installed, what one can do with it.
 //!
 //! With `ISOSCOPE_SHOTS` set to a folder, pictures of the pages and the printed ones are written there. `report-html.png`

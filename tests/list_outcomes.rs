@@ -104,7 +104,7 @@ fn a_list_has_an_element_of_one_who_read_from_its_reader() {
 }
 
 /// Of the two appends of 1 that a's third transaction read, one is not a's second: a's fourth, which comes later in the
-/// session, or b's. Then b committed, so whoever wrote the x = 2 that b read did, too: neither of a's last two, of which
+/// session, or b's. Then b committed, so the transaction that wrote the x = 2 that b read did, too: neither of a's last two, of which
 /// one read from b, and the other comes after it. And if a's first committed, its l = 2 was missed.
 #[test]
 fn who_appended_within_a_list_committed_and_so_did_its_writers() {

@@ -290,7 +290,7 @@ fn an_element_twice_in_a_list_violates_read_committed() {
 
 #[test]
 fn own_appends_do_not_say_which_append_of_another_was_read() {
-    // Before its own appends each reader found the element 2 in the end, or 1. Whoever may have appended that appended the
+    // Before its own appends each reader found the element 2 in the end, or 1. Whichever transaction appended that appended the
     // reader's last own element, too. All of them overwrote it, or come later in the session.
     let refuted = [
         "a: [a x 2, a x 1] [a x 1, r x [2 1]] [a x 2]\n",
@@ -317,7 +317,7 @@ fn own_appends_do_not_say_which_append_of_another_was_read() {
         assert!(told.contains(sentence), "{sentence}\n{told}");
     }
     // b found a's second append and missed its y. What c read violates read committed whichever appends made the elements,
-    // so they are not told apart.
+    // so they are not distinguished.
     let text = "a: [a x 1, a x 2, w y 5]\nb: [a x 1, r x [1 2 1], r y init]\nc: [r z 9]\n";
     let history = formats::text::parse(text).expect("a history in our notation");
     let findings = examine::check(&history);
@@ -362,7 +362,7 @@ const REPEATED: [&str; 7] = [
 ];
 
 #[test]
-fn elements_that_were_appended_more_than_once_are_nobodys_fault() {
+fn elements_that_were_appended_more_than_once_are_no_fault() {
     for text in REPEATED {
         let history = isoscope::formats::text::parse(text).expect("a history in our notation");
         let findings = examine::check(&history);
@@ -396,8 +396,8 @@ fn appends_that_exclude_each_other_end_a_case() {
 }
 
 #[test]
-fn who_certainly_took_part_tells_elements_apart_beside_a_read_that_nobody_can_have_answered() {
-    // Whoever appended the 1 that a's first transaction read from y overwrote it or came later. In the case in which that
+fn who_certainly_took_part_distinguishes_elements_next_to_a_read_that_no_transaction_answered() {
+    // The transaction that appended the 1 that a's first transaction read from y overwrote it or came later. In the case in which that
     // transaction appended the first element of x it took part, so that its two lists tell who appended to y.
     let text = "initial: none\na: [r y [1], r y [1 1 1], a x 1]? [a x 1, a y 1, a y 1]? \
         [r y [1], r x [1 1 1 1], a x 1, r y [1 1]]? [a x 1, a y 1, r x [1 1 1 1], a x 1]\n";

@@ -292,7 +292,7 @@ fn holds(history: &History, level: Level) -> bool {
     lattice::verdicts(history, &[level.code().to_owned()])[level.code()] == Some(true)
 }
 
-/// The history built again without a step: the session begins anew there, or one of the two ran at another time, if that
+/// The history built again without a step: another session begins there, or one of the two ran at another time, if that
 /// changes nothing else.
 fn without(
     history: &History,

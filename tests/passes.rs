@@ -203,7 +203,7 @@ fn read_is_true(
     let Operation { key, value, .. } = history.operation(read);
     let (rest, newer) = rest.split_once(", without the newer version of ").map_or((rest, None), |(a, b)| (a, Some(b)));
     let current = store.current.get(&key).copied();
-    let kind = passes.level().row().witness;
+    let kind = passes.level().witness();
     let own = own(history, t, read);
     let is_exact = matches!(kind, WitnessKind::SerialOrder | WitnessKind::Snapshots);
     let writer = match rest {

@@ -208,7 +208,7 @@ static REFUTATIONS: LazyLock<Vec<Refutation>> = LazyLock::new(|| {
     (0..8000).into_par_iter().flat_map_iter(of_seed).collect()
 });
 
-/// Every place in a tree of cases where a read is told apart, handed to `change`, one at a time.
+/// Every place in a tree of cases where the writers of a read are distinguished, handed to `change`, one at a time.
 fn at_each_read(proof: &ProofEntry, change: &mut dyn FnMut(&mut ProofEntry)) -> Vec<ProofEntry> {
     let ProofEntry::Writers { read, cases } = proof else { return Vec::new() };
     let mut own = proof.clone();
@@ -256,7 +256,7 @@ fn a_tree_of_cases_with_a_wrong_writer_is_refused() {
     assert_refused("two writers are swapped", &mut |proof| {
         if let ProofEntry::Writers { cases, .. } = proof
             && let [first, second, ..] = cases.as_mut_slice()
-            // Reads that are wrong whoever of the two is meant are no argument here.
+            // Reads that are wrong whichever of the two is meant are no argument here.
             && matches!((&first.proof, &second.proof), (ProofEntry::Cycle { .. }, ProofEntry::Cycle { .. }))
         {
             std::mem::swap(&mut first.writer, &mut second.writer);

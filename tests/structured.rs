@@ -340,7 +340,7 @@ fn set_up_transactions_and_initial_reads_survive_as_logs_of_viper() {
     let history = read_in_folder(log.as_bytes()).expect("valid");
     assert_eq!(history.set_up(), [TransactionId(1)]);
     assert_eq!(meaning(&again(&history, "viper").expect("sayable")), meaning(&history));
-    // Without it what nobody wrote is initial.
+    // Without it what no transaction wrote is initial.
     let history =
         read_in_folder(log.replace("\"w\", 1, 10", "\"w\", 1, 11").replace(", \"isInitial\": true", "").as_bytes());
     let history = history.expect("valid");

@@ -204,7 +204,7 @@ impl Case {
         };
         let is_there = |operation: &OperationEntry| {
             let is = |old: &OperationEntry| (old.transaction, &old.text) == (operation.transaction, &operation.text);
-            // Of what stands wrong in a list several appends may be told.
+            // What is wrong in a list may be told of several appends.
             let is_append = operation.text.starts_with("append");
             old.operations.iter().any(is) || is_end(operation) || is_append
         };
@@ -476,7 +476,7 @@ fn a_report_as_it_was_made_is_accepted() {
 /// A report that says that it was cut by a limit is not refused for what was not finished; what it claims is checked.
 #[test]
 fn a_report_that_was_cut_by_a_limit_is_refused_only_for_what_it_claims() {
-    // A read of nobody's value, found by the first pass, and fractured reads, found when the levels are looked at.
+    // A read of a value that no transaction wrote, found by the first pass, and fractured reads, found when the levels are looked at.
     let text = "a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 2, r y 1]\nc: [r y 2, r x 1]\nd: [r z 9]\n";
     let history = formats::text::parse(text).expect("a history in our notation");
     let whole = Case::new("cut".to_owned(), history).report;

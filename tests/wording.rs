@@ -5,13 +5,14 @@ mod common;
 use std::path::{Path, PathBuf};
 
 /// What speaks of anomalies to users.
-const SPEAKERS: [&str; 7] = [
+const SPEAKERS: [&str; 8] = [
     "src/counterexample",
     "src/health",
     "src/export/bundle",
     "src/cli/explain.rs",
     "src/checkers/pattern.rs",
     "src/checkers/level.rs",
+    "src/checkers/level",
     "src/checkers/c4_pattern.rs",
 ];
 

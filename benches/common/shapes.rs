@@ -13,7 +13,7 @@ pub(crate) enum Shape {
     NoSessions,
     /// Ten thousand sessions.
     ManySessions,
-    /// One key, which everybody reads and writes: a chain of versions as long as the history.
+    /// One key, which every transaction reads and writes: a chain of versions as long as the history.
     HotKey,
     /// A hundred times longer transactions, a hundredth of them.
     LongTransactions,

@@ -14,7 +14,7 @@ pub(crate) enum View {
     /// it need not satisfy more.
     Lagging(u64),
     /// A prefix that only grows, at most this many transactions short, with all of the session's own transactions; what
-    /// somebody has written since cannot be overwritten. The history satisfies SI, and need not satisfy SER.
+    /// another transaction has written since cannot be overwritten. The history satisfies SI, and need not satisfy SER.
     Snapshot(u64),
 }
 
@@ -62,7 +62,7 @@ struct Version {
 /// All keys, and how far each session sees.
 pub(super) struct Store {
     view: View,
-    /// By key, in the order of the log. Versions that nobody can read any more are gone.
+    /// By key, in the order of the log. Versions that no transaction can read any more are gone.
     versions: Vec<VecDeque<Version>>,
     /// By session: transactions of the log that it sees for certain.
     seen: Vec<u64>,
@@ -95,7 +95,7 @@ impl Store {
         }
     }
 
-    /// Whether the running transaction may write a key: at snapshots, if nobody has since it took its own.
+    /// Whether the running transaction may write a key: at snapshots, if no other has since it took its own.
     pub(super) fn may_write(&self, key: u64) -> bool {
         let View::Snapshot(_) = self.view else { return true };
         let newest = self.versions[key as usize].back();

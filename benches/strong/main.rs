@@ -30,7 +30,7 @@ fn main() {
     divan::main();
 }
 
-/// A level as a type, so that its name stands in the output.
+/// A level as a type, so that its name is in the output.
 trait At {
     const LEVEL: Level;
 }

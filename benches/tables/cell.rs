@@ -165,7 +165,7 @@ fn resident(line: &str) -> Option<f64> {
     Some(kibibytes * 1024.0 / 1e6)
 }
 
-/// Making the history may have taken more memory than checking it; the peak begins anew, where Linux allows that.
+/// Making the history may have taken more memory than checking it; the peak is reset, where Linux allows that.
 fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -17,7 +17,7 @@ const LINE: f64 = 22.0;
 /// Room for an arrow.
 const ARROW: f64 = 16.0;
 
-/// Who is drawn, in which colour and with which dashes. The colours can be told apart by colour-blind people.
+/// Who is drawn, in which colour and with which dashes. Colour-blind people can distinguish the colours.
 const STYLES: [(Checker, Level, &str, &str); 11] = [
     (Checker::Fast, Level::ReadCommitted, "#56b4e9", "2 3"),
     (Checker::Fast, Level::ReadAtomic, "#0072b2", "8 3"),

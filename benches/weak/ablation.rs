@@ -11,7 +11,7 @@ const TCC: Level = Level::TransactionalCausalConsistency;
 /// Small enough for the plain searches.
 const SMALL: Workload = Workload { transactions: 2000, keys: 2000, ..BASE };
 
-/// A variant of Plume as a type, so that its name stands in the output.
+/// A variant of Plume as a type, so that its name is in the output.
 trait Variant {
     const CHECKER: Checker;
 }

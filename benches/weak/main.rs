@@ -48,7 +48,7 @@ const BASE: Workload = Workload {
     lists: false,
 };
 
-/// A level as a type, so that its name stands in the output.
+/// A level as a type, so that its name is in the output.
 trait At {
     const LEVEL: Level;
 }

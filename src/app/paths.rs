@@ -138,7 +138,7 @@ fn with_project(path: PathBuf, rules: Rules, project: Project) -> ResolvedPath {
 
 /// A history with the project file next to it, if there is one.
 fn with_own_project(path: PathBuf) -> ResolvedPath {
-    let project = project::beside(&path);
+    let project = project::next_to(&path);
     if !project.is_file() {
         return history(Source::File(path));
     }

@@ -112,7 +112,7 @@ pub fn split_link(path: &Path) -> (PathBuf, Option<String>) {
 }
 
 /// The project file next to a history.
-pub fn beside(history: &Path) -> PathBuf {
+pub fn next_to(history: &Path) -> PathBuf {
     let mut name = history.file_name().unwrap_or_default().to_owned();
     name.push(".");
     name.push(ENDING);
@@ -163,7 +163,7 @@ impl App {
             view,
             arrangement: self.arrangement()?,
         };
-        Some((beside(path), project))
+        Some((next_to(path), project))
     }
 
     /// Writes the project file next to the history.
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_project_is_next_to_its_history() {
-        assert_eq!(beside(Path::new("runs/a.edn")), PathBuf::from("runs/a.edn.isoscope"));
+        assert_eq!(next_to(Path::new("runs/a.edn")), PathBuf::from("runs/a.edn.isoscope"));
         assert!(is_project(Path::new("a.edn.isoscope")) && !is_project(Path::new("a.edn")));
     }
 

@@ -52,16 +52,24 @@ pub const ALL: &[Sample] = &[
     sample!("ok-snapshot.txt", "old but consistent snapshots"),
 ];
 
-/// The beginning of one small history in each format that is text, by the format's name.
-pub const IN_FORMATS: &[(&str, &str)] = &[
-    ("text", include_str!("../../sample_histories/formats/text.txt")),
-    ("plume", include_str!("../../sample_histories/formats/plume.txt")),
-    ("hist", include_str!("../../sample_histories/formats/hist.hist")),
-    ("awdit", include_str!("../../sample_histories/formats/awdit.txt")),
-    ("elle-edn", include_str!("../../sample_histories/formats/elle-edn.edn")),
-    ("elle-json", include_str!("../../sample_histories/formats/elle-json.json")),
-    ("json", include_str!("../../sample_histories/formats/json.json")),
-    ("dbcop-json", include_str!("../../sample_histories/formats/dbcop-json.json")),
+/// One small history in each format that is text: the format's name, what it is, and the file.
+pub const IN_FORMATS: &[(&str, &str, &str)] = &[
+    ("text", "IsoScope's own notation, a line per session", include_str!("../../sample_histories/formats/text.txt")),
+    (
+        "plume",
+        "Plume, PolySI, IsoVista: an operation per line, r(key,value,session,transaction)",
+        include_str!("../../sample_histories/formats/plume.txt"),
+    ),
+    ("hist", "dbcop's notation, sessions separated by ---", include_str!("../../sample_histories/formats/hist.hist")),
+    (
+        "awdit",
+        "AWDIT's notation, transactions separated by ---, sessions by ===",
+        include_str!("../../sample_histories/formats/awdit.txt"),
+    ),
+    ("elle-edn", "Jepsen and Elle, EDN", include_str!("../../sample_histories/formats/elle-edn.edn")),
+    ("elle-json", "elle-cli, JSON", include_str!("../../sample_histories/formats/elle-json.json")),
+    ("json", "IsoScope's JSON, schema isoscope.history/1", include_str!("../../sample_histories/formats/json.json")),
+    ("dbcop-json", "dbcop since 2026, JSON", include_str!("../../sample_histories/formats/dbcop-json.json")),
 ];
 
 /// Name of the sample at a place, as its file name says it.

@@ -109,14 +109,7 @@ pub fn holds(example: &Counterexample) -> bool {
 
 /// The entry in a report of the violation of a counterexample, in terms of its small history.
 pub fn entry(example: &Counterexample) -> ViolationEntry {
-    let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
-        level,
-        verdict: verdict.clone(),
-        checker: "",
-        seconds: 0.0,
-        sources: Vec::new(),
-        assuming: Vec::new(),
-    };
+    let decided = |(level, verdict): &(Level, Verdict)| LevelResult::new(*level, verdict.clone(), "", 0.0);
     let violated = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated);
     let findings = Findings { levels: violated.map(decided).collect(), ..Findings::default() };
     report::violation(&example.history, &findings, &example.violation).0

@@ -5,7 +5,8 @@
 //! a level satisfies all weaker ones by the same order and writers, so the strong levels are worth a try even if only a
 //! weak one is asked for.
 
-use super::decide::{self, Decision, Order};
+use super::decide;
+use super::decision::Order;
 use super::facts::Facts;
 use super::refutation::{self, Searched};
 use super::strong::{self, Effort, OpenDecision};
@@ -163,7 +164,7 @@ impl<'a> Chooser<'a> {
         let share = if self.effort == Effort::Any { 0 } else { 4 };
         let found = strong::take_turns(self.history, self.resolution, self.index, level, share, self.control)?;
         Ok(match found {
-            Some((decision, choice)) => self.solved(Order::of(decision), choice)?,
+            Some((order, choice)) => self.solved(order, choice)?,
             None => Found::TooMany,
         })
     }
@@ -174,12 +175,11 @@ impl<'a> Chooser<'a> {
         Ok(match decided {
             None => Found::TooMany,
             Some(OpenDecision::Violated) => Found::Violated(Why::Unsaid),
-            Some(OpenDecision::Satisfied(order, choice)) => self.solved(Order::of(order), choice)?,
+            Some(OpenDecision::Satisfied(order, choice)) => self.solved(order, choice)?,
         })
     }
 
-    fn solved(&self, order: Option<Order>, choice: Choice) -> Result<Found, Interrupt> {
-        let Some(order) = order else { return Ok(Found::TooMany) };
+    fn solved(&self, order: Order, choice: Choice) -> Result<Found, Interrupt> {
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
         Ok(Found::Satisfied(Box::new(Solution { choice, order, index })))
     }
@@ -258,9 +258,7 @@ impl<'a> Chooser<'a> {
             return Ok(None);
         }
         let ground = BaseOrder::new(&index, self.control)?;
-        Ok(match decide::ask(&index, ground.as_ref(), level, self.control)? {
-            Decision::Satisfied(order) => Some(Solution { choice, order, index }),
-            _ => None,
-        })
+        let order = decide::ask(&index, ground.as_ref(), level, self.control)?.order();
+        Ok(order.map(|order| Solution { choice, order, index }))
     }
 }

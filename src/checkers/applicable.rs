@@ -85,14 +85,7 @@ impl<'a> Applicable<'a> {
     /// What is known about LIN without any check.
     fn known(&self) -> Option<LevelResult> {
         let cause = self.not_linear.clone().filter(|_| self.tells_known)?;
-        Some(LevelResult {
-            level: Level::Linearizability,
-            verdict: Verdict::Undecided(cause),
-            checker: self.checker.name(),
-            seconds: 0.0,
-            sources: Vec::new(),
-            assuming: Vec::new(),
-        })
+        Some(LevelResult::new(Level::Linearizability, Verdict::Undecided(cause), self.checker.name(), 0.0))
     }
 
     /// What a decided level says about the levels asked for.

@@ -2,7 +2,8 @@
 //! in a fraction of the time.
 
 use super::Level;
-use super::strong::{self, Effort, StrongDecision};
+use super::decision::Decision;
+use super::strong::{self, Effort};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
 use rustc_hash::FxHashMap;
@@ -57,10 +58,8 @@ fn violated_part(
     control: &Control,
 ) -> Result<Option<Vec<Node>>, Interrupt> {
     let decided = strong::decide_with(&index.part(nodes), level, Effort::Little, control)?;
-    Ok(match decided {
-        Some(StrongDecision::Violated { core }) => Some(core.iter().map(|&place| nodes[place as usize]).collect()),
-        _ => None,
-    })
+    let core = decided.and_then(Decision::core);
+    Ok(core.map(|core| core.iter().map(|&place| nodes[place as usize]).collect()))
 }
 
 /// The first `most` nodes that are met by running all sessions in turn, each until it reads from a transaction that has

@@ -34,22 +34,28 @@ pub enum C4Pattern {
 
 use C4Pattern::*;
 
+/// By letter: the id in reports, and what happened.
+#[rustfmt::skip]
+const ROWS: [(C4Pattern, &str, &str); 12] = [
+    (ThinAirRead, "C4 TAP-a", "a value was read that no transaction of the history wrote"),
+    (AbortedRead, "C4 TAP-b", "a value was read that only an aborted transaction wrote"),
+    (FutureRead, "C4 TAP-c", "a transaction read a value that it wrote itself only later"),
+    (NotMyOwnWrite, "C4 TAP-d", "after its own write to the key, a transaction read another transaction's version"),
+    (IntermediateRead, "C4 TAP-e", "a value was read that its writer had overwritten before it committed"),
+    (NonRepeatableRead, "C4 TAP-f", "two reads of a key in one transaction returned different values"),
+    (CyclicCO, "C4 TAP-g", "session order and write-read edges form a cycle"),
+    (FracturedReadCO, "C4 TAP-h", "one write of a transaction was seen, another key was read in a causally older version"),
+    (FracturedReadCM, "C4 TAP-i", "one write of a transaction was seen, another key was read in a version forced to be older"),
+    (WriteCOInitRead, "C4 TAP-j", "the initial version was read although a write of the key was causally visible"),
+    (COConflictCM, "C4 TAP-k", "a version was read although a causally newer one was visible"),
+    (ConflictCM, "C4 TAP-l", "a version was read although one that must be newer was visible"),
+];
+
 impl C4Pattern {
     /// All patterns, by letter.
-    pub const ALL: [C4Pattern; 12] = [
-        ThinAirRead,
-        AbortedRead,
-        FutureRead,
-        NotMyOwnWrite,
-        IntermediateRead,
-        NonRepeatableRead,
-        CyclicCO,
-        FracturedReadCO,
-        FracturedReadCM,
-        WriteCOInitRead,
-        COConflictCM,
-        ConflictCM,
-    ];
+    pub fn all() -> impl Iterator<Item = C4Pattern> {
+        ROWS.iter().map(|(pattern, ..)| *pattern)
+    }
 
     /// C4's letter, a to l.
     pub fn letter(self) -> char {
@@ -58,45 +64,30 @@ impl C4Pattern {
 
     /// Id in reports: `C4 TAP-k`.
     pub fn id(self) -> &'static str {
-        match self {
-            ThinAirRead => "C4 TAP-a",
-            AbortedRead => "C4 TAP-b",
-            FutureRead => "C4 TAP-c",
-            NotMyOwnWrite => "C4 TAP-d",
-            IntermediateRead => "C4 TAP-e",
-            NonRepeatableRead => "C4 TAP-f",
-            CyclicCO => "C4 TAP-g",
-            FracturedReadCO => "C4 TAP-h",
-            FracturedReadCM => "C4 TAP-i",
-            WriteCOInitRead => "C4 TAP-j",
-            COConflictCM => "C4 TAP-k",
-            ConflictCM => "C4 TAP-l",
-        }
+        ROWS[self as usize].1
     }
 
     /// What happened, in one plain sentence without a full stop.
     pub fn meaning(self) -> &'static str {
-        match self {
-            ThinAirRead => "a value was read that no transaction of the history wrote",
-            AbortedRead => "a value was read that only an aborted transaction wrote",
-            FutureRead => "a transaction read a value that it wrote itself only later",
-            NotMyOwnWrite => "after its own write to the key, a transaction read another transaction's version",
-            IntermediateRead => "a value was read that its writer had overwritten before it committed",
-            NonRepeatableRead => "two reads of a key in one transaction returned different values",
-            CyclicCO => "session order and write-read edges form a cycle",
-            FracturedReadCO => "one write of a transaction was seen, another key was read in a causally older version",
-            FracturedReadCM => {
-                "one write of a transaction was seen, another key was read in a version forced to be older"
-            }
-            WriteCOInitRead => "the initial version was read although a write of the key was causally visible",
-            COConflictCM => "a version was read although a causally newer one was visible",
-            ConflictCM => "a version was read although one that must be newer was visible",
-        }
+        ROWS[self as usize].2
     }
 }
 
 impl fmt::Display for C4Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_letters() {
+        for (place, pattern) in C4Pattern::all().enumerate() {
+            assert_eq!(pattern as usize, place, "{pattern}");
+            assert!(pattern.id().ends_with(pattern.letter()));
+        }
     }
 }

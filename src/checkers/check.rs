@@ -2,7 +2,8 @@
 
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
-use super::decide::{Decision, Decisions, ask, decide_all, decide_alone, implied};
+use super::decide::{Decisions, ask, decide_all, decide_alone, implied};
+use super::decision::{Answer, Decision};
 use super::evidence;
 use super::facts::Facts;
 use super::share::{ShardAssignment, Share};
@@ -153,7 +154,7 @@ impl Request<'_> {
 
     /// [`check`](Self::check) for distinct levels, all applicable to the history.
     fn check_applicable(self, resolution: Option<Arc<Resolution>>) -> Findings {
-        let Request { history, options, control, mode, observe } = self;
+        let Request { history, options, control, mode, .. } = self;
         let has_repeated_elements = mode.elements == Elements::Searched && has_repeated_elements(history);
         if let Some(share) = options.share
             && !share.is_first()
@@ -166,12 +167,7 @@ impl Request<'_> {
             return self.check_repeated();
         }
         let mut run = Run {
-            history,
-            options,
-            control,
-            mode,
-            observe,
-            levels: options.levels.clone(),
+            asked: self,
             told: Mutex::default(),
             verdicts: BTreeMap::new(),
             sources: BTreeMap::new(),
@@ -193,8 +189,8 @@ impl Request<'_> {
                 None => run.check(prepared),
             },
             Err(interrupt) => {
-                run.shared = options.share.map(|share| ShardAssignment::unknown(share, run.levels.clone()));
-                for level in run.levels.clone() {
+                run.shared = options.share.map(|share| ShardAssignment::unknown(share, options.levels.clone()));
+                for &level in &options.levels {
                     run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
                 }
                 Instances::default()
@@ -272,12 +268,7 @@ impl Prepared {
 }
 
 struct Run<'a> {
-    history: &'a History,
-    options: &'a Options,
-    control: &'a Control,
-    mode: CheckMode<'a>,
-    observe: &'a (dyn Fn(&LevelResult) + Sync),
-    levels: Vec<Level>,
+    asked: Request<'a>,
     told: Mutex<LevelSet>,
     verdicts: BTreeMap<Level, (Verdict, f64)>,
     /// By satisfied weak level: the writers of ambiguous reads.
@@ -290,25 +281,23 @@ struct Run<'a> {
     rest: Rest,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// The levels asked for.
+    fn levels(&self) -> &'a [Level] {
+        &self.asked.options.levels
+    }
+
     /// Reports the verdict of a level that was asked for, once.
     fn tell(&self, level: Level, verdict: Verdict, seconds: f64) {
         let is_new = {
             let mut told = self.told.lock().expect("no holder panics");
-            let is_new = self.levels.contains(&level) && !told.contains(level);
+            let is_new = self.levels().contains(&level) && !told.contains(level);
             told.insert(level);
             is_new
         };
         if is_new {
-            (self.observe)(&LevelResult {
-                level,
-                verdict,
-                checker: Checker::Fast.name(),
-                seconds,
-                sources: Vec::new(),
-                assuming: Vec::new(),
-            });
-            self.control.advance(1);
+            (self.asked.observe)(&LevelResult::new(level, verdict, Checker::Fast.name(), seconds));
+            self.asked.control.advance(1);
         }
     }
 
@@ -319,13 +308,13 @@ impl Run<'_> {
     }
 
     fn check(&mut self, mut prepared: Prepared) -> Instances {
-        self.control.phase("checking", self.levels.len() as u64);
+        self.asked.control.phase("checking", self.levels().len() as u64);
         self.assumptions.extend_from_slice(prepared.resolution.assumptions());
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        if self.levels.contains(&Level::CutIsolation) {
+        if self.levels().contains(&Level::CutIsolation) {
             let begin = Instant::now();
             let verdict = match (prepared.resolution.has_multiple_sources(), facts.non_repeatable_reads) {
-                (true, _) => cut_isolation::verdict(self.history, &prepared.resolution),
+                (true, _) => cut_isolation::verdict(self.asked.history, &prepared.resolution),
                 (false, true) => Verdict::Violated,
                 (false, false) => Verdict::Satisfied(Witness::Reads),
             };
@@ -337,8 +326,8 @@ impl Run<'_> {
         }
         // Verdicts are reported at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
-        let unordered = n_ambiguous_elements(self.history, &prepared.resolution);
-        let told = |level: Level, decision: &Decision, seconds: f64| {
+        let unordered = n_ambiguous_elements(self.asked.history, &prepared.resolution);
+        let told = |level: Level, decision: &Answer, seconds: f64| {
             if !ambiguous && unordered == 0 {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
@@ -350,7 +339,7 @@ impl Run<'_> {
             self.verdicts.insert(level, (verdict, *seconds));
         }
         let mut by_choice = LevelSet::default();
-        if ambiguous && (unordered == 0 || self.mode.elements == Elements::Searched) {
+        if ambiguous && (unordered == 0 || self.asked.mode.elements == Elements::Searched) {
             by_choice = self.choose(&prepared, &decisions);
         }
         if unordered > 0 {
@@ -365,17 +354,17 @@ impl Run<'_> {
             let (verdict, seconds) = self.verdicts[&level].clone();
             self.tell(level, verdict, seconds);
         }
-        let asked: Vec<(Level, Level)> =
-            self.levels.iter().filter_map(|&level| Some((level, level.without_real_time()?))).collect();
-        for (level, without_times) in asked.into_iter().rev() {
-            self.in_real_time(level, without_times, &prepared, &mut decisions, &mut by_choice);
+        for &level in self.levels().iter().rev() {
+            if let Some(without_times) = level.without_real_time() {
+                self.in_real_time(level, without_times, &prepared, &mut decisions, &mut by_choice);
+            }
         }
         self.list(prepared, &decisions, by_choice, linear)
     }
 
     /// Whether a single weak level is all that is asked for, so that nothing else needs the ground.
     fn asks_one_weak(&self, facts: Facts) -> bool {
-        matches!(self.levels[..], [level] if level.is_weak() && level.row().turn.is_some() && !facts.violate(level))
+        matches!(self.levels(), [level] if level.is_weak() && level.row().turn.is_some() && !facts.violate(*level))
     }
 
     /// Decides the levels left to the engines. `alone` is the ground if only one level needs it.
@@ -384,14 +373,14 @@ impl Run<'_> {
         prepared: &Prepared,
         alone: Option<BaseOrder>,
         facts: Facts,
-        told: &(dyn Fn(Level, &Decision, f64) + Sync),
+        told: &(dyn Fn(Level, &Answer, f64) + Sync),
     ) -> Decisions {
-        let (Some(ground), Some(&level)) = (alone, self.levels.first()) else {
+        let (Some(ground), Some(&level)) = (alone, self.levels().first()) else {
             let ground = prepared.ground.as_ref();
-            return decide_all(&prepared.index, ground, facts, &self.engine_levels(), self.control, told);
+            return decide_all(&prepared.index, ground, facts, &self.engine_levels(), self.asked.control, told);
         };
         let begin = Instant::now();
-        let decision = decide_alone(&prepared.index, ground, level, self.control);
+        let decision = decide_alone(&prepared.index, ground, level, self.asked.control);
         let seconds = begin.elapsed().as_secs_f64();
         told(level, &decision, seconds);
         Decisions::from([(level, (decision, seconds))])
@@ -399,8 +388,8 @@ impl Run<'_> {
 
     /// The levels left to the engines.
     fn engine_levels(&self) -> Vec<Level> {
-        let without_times = self.levels.iter().filter_map(|level| level.without_real_time());
-        let mut levels: Vec<Level> = self.levels.iter().copied().chain(without_times).collect();
+        let without_times = self.levels().iter().filter_map(|level| level.without_real_time());
+        let mut levels: Vec<Level> = self.levels().iter().copied().chain(without_times).collect();
         levels.retain(|level| level.row().turn.is_some());
         levels.sort_unstable();
         levels.dedup();
@@ -417,13 +406,13 @@ impl Run<'_> {
         decisions: &mut Decisions,
         by_choice: &mut LevelSet,
     ) {
+        let Request { history, control, .. } = self.asked;
         let begin = Instant::now();
         let known = self.verdicts.get(&without_times);
-        let known = known.and_then(|(known, _)| in_real_time::verdict(level, self.history, &prepared.index, known));
+        let known = known.and_then(|(known, _)| in_real_time::verdict(level, history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
-            let decision = implied(decisions, level)
-                .map_or_else(|| ask(&prepared.index, prepared.ground.as_ref(), level, self.control), Ok);
-            let decision = decision.unwrap_or_else(Decision::Undecided);
+            let asked = || ask(&prepared.index, prepared.ground.as_ref(), level, control);
+            let decision = implied(decisions, level).map_or_else(asked, Ok);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
                 (Verdict::Satisfied(_), n) if n > 0 => {
@@ -442,34 +431,30 @@ impl Run<'_> {
     }
 
     fn findings(mut self, found: Instances, index_seconds: f64, check_seconds: f64) -> Findings {
-        let levels = self.levels.iter().filter_map(|level| {
+        let levels = self.levels().iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
             let sources = self.sources.remove(level).unwrap_or_default();
-            let checker = Checker::Fast.name();
-            Some(LevelResult { level: *level, verdict, checker, seconds, sources, assuming: Vec::new() })
+            Some(LevelResult { sources, ..LevelResult::new(*level, verdict, Checker::Fast.name(), seconds) })
         });
         Findings {
-            checker: Checker::Fast,
             levels: levels.collect(),
-            others: None,
             patterns: found.counts,
-            c4_patterns: BTreeMap::new(),
-            published_patterns: None,
             violations: found.violations,
             assumptions: self.assumptions,
             index_seconds,
             check_seconds,
             shared: self.shared,
             rest: Rest { found: found.more, ..self.rest },
+            ..Findings::default()
         }
     }
 }
 
-fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
+fn verdict_of(decision: &Answer, level: Level, index: &Index) -> Verdict {
     match decision {
-        Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
-        Decision::Violated { .. } => Verdict::Violated,
-        Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
+        Ok(Decision::Satisfied(order)) => Verdict::Satisfied(order.witness(level, index)),
+        Ok(Decision::Violated { .. }) => Verdict::Violated,
+        Err(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
     }
 }
 

@@ -1,85 +1,48 @@
 //! Names of what decides: the fast engines, or a published algorithm.
 
 use super::{Engine, Level, Pattern};
+use crate::history::words;
 use crate::relations::Axiom;
-use std::fmt;
-use std::str::FromStr;
 
-/// A checker that can be asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Checker {
-    /// The engines of this program: every level.
-    #[default]
-    Fast,
-    /// Plume, Algorithm 1, with vector clocks.
-    Plume,
-    /// Plume, Algorithm 1, with tree clocks.
-    PlumeTreeClocks,
-    /// Plume, Algorithm 1, with depth-first searches in place of clocks.
-    PlumeSearch,
-    /// C4, Algorithm 2, with vector clocks.
-    C4,
-    /// C4, Algorithm 2, with tree clocks.
-    C4TreeClocks,
-    /// C4, Algorithm 2, with depth-first searches in place of clocks.
-    C4Search,
-    /// Biswas & Enea 2019, Algorithm 1: saturation.
-    BiswasEneaSaturation,
-    /// Biswas & Enea 2019, Algorithm 2: search for a serial order.
-    BiswasEneaSearch,
-    /// PolySI, Algorithm 1: polygraph and solver.
-    PolySi,
-    /// The same without pruning.
-    PolySiUnpruned,
-    /// The same without pruning and with a constraint per reader (without compaction).
-    PolySiPlain,
-    /// MTC, Algorithm 1: mini-transactions.
-    MiniTransactions,
-    /// MTC, Algorithm 2: linearizability of lightweight transactions.
-    VlLwt,
+words! {
+    /// A checker that can be asked for.
+    #[derive(Default, PartialOrd, Ord)]
+    Checker by name of "checker" {
+        /// The engines of this program.
+        #[default]
+        Fast = "fast",
+        /// Plume, Algorithm 1, with vector clocks.
+        Plume = "plume",
+        /// Plume, Algorithm 1, with tree clocks.
+        PlumeTreeClocks = "plume-tc",
+        /// Plume, Algorithm 1, with depth-first searches in place of clocks.
+        PlumeSearch = "plume-dfs",
+        /// C4, Algorithm 2, with vector clocks.
+        C4 = "c4",
+        /// C4, Algorithm 2, with tree clocks.
+        C4TreeClocks = "c4-tc",
+        /// C4, Algorithm 2, with depth-first searches in place of clocks.
+        C4Search = "c4-dfs",
+        /// Biswas and Enea 2019, Algorithm 1: saturation.
+        BiswasEneaSaturation = "be-sat",
+        /// Biswas and Enea 2019, Algorithm 2: search for a serial order.
+        BiswasEneaSearch = "be-search",
+        /// PolySI, Algorithm 1: polygraph and solver.
+        PolySi = "polysi",
+        /// PolySI without pruning.
+        PolySiUnpruned = "polysi-np",
+        /// PolySI without pruning and with a constraint for each reader.
+        PolySiPlain = "polysi-ncp",
+        /// MTC, Algorithm 1: mini-transactions.
+        MiniTransactions = "mtc",
+        /// MTC, Algorithm 2: linearizability of lightweight transactions.
+        VlLwt = "vl-lwt",
+    }
 }
 
 use Checker::*;
 
 impl Checker {
-    /// All checkers, the default first.
-    pub const ALL: [Checker; 14] = [
-        Fast,
-        Plume,
-        PlumeTreeClocks,
-        PlumeSearch,
-        C4,
-        C4TreeClocks,
-        C4Search,
-        BiswasEneaSaturation,
-        BiswasEneaSearch,
-        PolySi,
-        PolySiUnpruned,
-        PolySiPlain,
-        MiniTransactions,
-        VlLwt,
-    ];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fast => "fast",
-            Plume => "plume",
-            PlumeTreeClocks => "plume-tc",
-            PlumeSearch => "plume-dfs",
-            C4 => "c4",
-            C4TreeClocks => "c4-tc",
-            C4Search => "c4-dfs",
-            BiswasEneaSaturation => "be-sat",
-            BiswasEneaSearch => "be-search",
-            PolySi => "polysi",
-            PolySiUnpruned => "polysi-np",
-            PolySiPlain => "polysi-ncp",
-            MiniTransactions => "mtc",
-            VlLwt => "vl-lwt",
-        }
-    }
-
     /// The algorithm, and by whom.
     pub fn about(self) -> &'static str {
         match self {
@@ -160,24 +123,6 @@ impl Checker {
     /// Whether it is a variant of PolySI's algorithm.
     pub fn is_polysi(self) -> bool {
         matches!(self, PolySi | PolySiUnpruned | PolySiPlain)
-    }
-}
-
-impl fmt::Display for Checker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Checker {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Checker, String> {
-        let found = Checker::ALL.into_iter().find(|checker| checker.name().eq_ignore_ascii_case(text.trim()));
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Checker::ALL.into_iter().map(Checker::name).collect();
-            format!("unknown checker `{text}`, expected one of {}", names.join(", "))
-        })
     }
 }
 

@@ -4,8 +4,8 @@
 //! of their components contradicts itself. So components are decided separately, in parallel, and the orders that
 //! explain them are joined into one. Real time connects everything: SSER is decided as a whole.
 
-use super::Level;
-use super::strong::{self, StrongDecision};
+use super::decision::{Decision, Order, is_violated};
+use super::{Level, strong};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Component, Index, Node};
@@ -16,17 +16,16 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work before a component is known to be violated.
-pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
+pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     let Some(components) = apart(index, level) else { return strong::decide(index, level, control) };
     let all: Vec<&Component> = components.iter().collect();
     let mut decided = decide_each(index, &all, level, control);
-    if let Some(violated) = decided.iter().position(|decision| matches!(decision, Ok(StrongDecision::Violated { .. })))
-    {
+    if let Some(violated) = decided.iter().position(is_violated) {
         return decided.swap_remove(violated);
     }
-    let orders = decided.into_iter().collect::<Result<Vec<StrongDecision>, Interrupt>>()?;
-    match join(index, &orders) {
-        Some(joined) => Ok(joined),
+    let decided = decided.into_iter().collect::<Result<Vec<Decision>, Interrupt>>()?;
+    match join(index, decided.into_iter().filter_map(Decision::order)) {
+        Some(joined) => Ok(Decision::Satisfied(joined)),
         // Cannot happen; if it does, decide the whole rather than report something wrong.
         None => strong::decide(index, level, control),
     }
@@ -38,18 +37,14 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<S
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
 pub(super) fn cores(index: &Index, level: Level, most: usize, control: &Control) -> Result<Vec<Vec<Node>>, Interrupt> {
-    let core = |decision: StrongDecision| match decision {
-        StrongDecision::Violated { core } => Some(core),
-        _ => None,
-    };
     let Some(mut components) = apart(index, level) else {
-        return Ok(core(strong::decide(index, level, control)?).into_iter().collect());
+        return Ok(strong::decide(index, level, control)?.core().into_iter().collect());
     };
     components.sort_by_key(Component::size);
     let mut cores = Vec::new();
     for component in &components {
         let decision = strong::decide(&component.index(index), level, control)?;
-        cores.extend(core(in_the_whole(component, decision)));
+        cores.extend(in_the_whole(component, decision).core());
         if cores.len() >= most {
             break;
         }
@@ -75,12 +70,12 @@ pub(super) fn decide_each(
     components: &[&Component],
     level: Level,
     control: &Control,
-) -> Vec<Result<StrongDecision, Interrupt>> {
+) -> Vec<Result<Decision, Interrupt>> {
     let branch = control.branch();
     let decide = |component: &&Component| {
         branch.check()?;
         let decision = strong::decide(&component.index(index), level, &branch)?;
-        if matches!(decision, StrongDecision::Violated { .. }) {
+        if decision.is_violated() {
             branch.stop();
         }
         Ok(in_the_whole(component, decision))
@@ -89,29 +84,17 @@ pub(super) fn decide_each(
 }
 
 /// An answer in nodes of the whole.
-pub(super) fn in_the_whole(component: &Component, decision: StrongDecision) -> StrongDecision {
-    let whole = |t: Node| component.nodes()[t as usize];
-    match decision {
-        StrongDecision::SatisfiedInOrder(order) => {
-            StrongDecision::SatisfiedInOrder(order.into_iter().map(whole).collect())
-        }
-        StrongDecision::SatisfiedByEvents(events) => {
-            StrongDecision::SatisfiedByEvents(events.into_iter().map(|(t, commit)| (whole(t), commit)).collect())
-        }
-        StrongDecision::Violated { core } => StrongDecision::Violated { core: core.into_iter().map(whole).collect() },
-    }
+pub(super) fn in_the_whole(component: &Component, decision: Decision) -> Decision {
+    decision.among(|t| Some(component.nodes()[t as usize]))
 }
 
 /// One order of everything that keeps the orders of all components, and session order between them. `None` if there is
-/// none or something is violated. O(length of the orders).
-fn join(index: &Index, orders: &[StrongDecision]) -> Option<StrongDecision> {
-    let is_violated = |order: &&StrongDecision| matches!(order, StrongDecision::Violated { .. });
-    if orders.iter().find(is_violated).is_some() {
-        return None;
-    }
-    let split = orders.iter().any(|order| matches!(order, StrongDecision::SatisfiedByEvents(_)));
+/// none. O(length of the orders).
+fn join(index: &Index, orders: impl Iterator<Item = Order>) -> Option<Order> {
+    let orders: Vec<Order> = orders.collect();
+    let split = orders.iter().any(|order| matches!(order, Order::Events(_)));
     let steps = if split { 2 } else { 1 };
-    let chains = orders.iter().map(|order| chain(order, steps)).collect::<Vec<Vec<u32>>>();
+    let chains = orders.iter().map(|order| chain(order, split)).collect::<Vec<Vec<u32>>>();
     let n = index.n_nodes() as u32;
     let in_components = chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
     let inside = (0..if split { n } else { 0 }).map(|t| (2 * t, 2 * t + 1));
@@ -119,22 +102,16 @@ fn join(index: &Index, orders: &[StrongDecision]) -> Option<StrongDecision> {
     let graph = Digraph::new((steps * n) as usize, in_components.chain(inside).chain(in_sessions));
     let order = topological_order(&graph)?;
     Some(match split {
-        true => StrongDecision::SatisfiedByEvents(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect()),
-        false => StrongDecision::SatisfiedInOrder(order),
+        true => Order::Events(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect()),
+        false => Order::Commits(order),
     })
 }
 
-/// The steps of an order as vertices: one step for each transaction, or its start and its commit.
-fn chain(order: &StrongDecision, steps: u32) -> Vec<u32> {
-    match order {
-        StrongDecision::SatisfiedInOrder(nodes) if steps == 2 => {
-            nodes.iter().flat_map(|&t| [2 * t, 2 * t + 1]).collect()
-        }
-        StrongDecision::SatisfiedInOrder(nodes) => nodes.clone(),
-        StrongDecision::SatisfiedByEvents(events) => {
-            events.iter().map(|&(t, commit)| 2 * t + u32::from(commit)).collect()
-        }
-        StrongDecision::Violated { .. } => Vec::new(),
+/// The steps of an order as vertices: its start and its commit for each transaction if they are `split`, or one step.
+fn chain(order: &Order, split: bool) -> Vec<u32> {
+    match split {
+        true => order.events().map(|(t, is_commit)| 2 * t + u32::from(is_commit)).collect(),
+        false => order.commits().collect(),
     }
 }
 

@@ -2,138 +2,23 @@
 
 use super::beginning;
 use super::components;
-use super::dependencies::{self, DependencyDecision};
+use super::decision::{self, Answer, Decision, Order};
+use super::dependencies;
 use super::each_read;
 use super::facts::Facts;
-use super::strong::{self, Effort, StrongDecision};
+use super::strong::{self, Effort};
 use super::update_serializability;
-use super::weak::{self, BaseOrder, WeakDecision};
-use super::{Engine, Event, Level, Respected, Witness};
+use super::weak::{self, BaseOrder};
+use super::{Engine, Level, Respected};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Axiom, Clock, Index, Node};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The answer of an engine, in nodes of the index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// An order explains the reads.
-    Satisfied(Order),
-    /// None does.
-    Violated {
-        /// Transactions that suffice for it, ascending, not minimal; none if something else shows it.
-        core: Vec<Node>,
-    },
-    /// The engine was stopped.
-    Undecided(Interrupt),
-}
-
-impl Decision {
-    pub(crate) fn is_violated(&self) -> bool {
-        matches!(self, Decision::Violated { .. })
-    }
-
-    /// The same about the first `n` nodes only.
-    fn of_first(mut self, n: usize) -> Decision {
-        let is_first = |node: &Node| (*node as usize) < n;
-        match &mut self {
-            Decision::Satisfied(Order::Commits(order)) => order.retain(is_first),
-            Decision::Satisfied(Order::Events(events)) => events.retain(|(node, _)| is_first(node)),
-            Decision::Violated { core } => core.retain(is_first),
-            Decision::Undecided(_) => {}
-        }
-        self
-    }
-
-    /// Violated, as something else shows.
-    pub(crate) const fn violated() -> Decision {
-        Decision::Violated { core: Vec::new() }
-    }
-}
-
-impl From<StrongDecision> for Decision {
-    fn from(decision: StrongDecision) -> Decision {
-        match decision {
-            StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
-            StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
-            StrongDecision::Violated { core } => Decision::Violated { core },
-        }
-    }
-}
-
-impl From<DependencyDecision> for Decision {
-    fn from(decision: DependencyDecision) -> Decision {
-        match decision {
-            DependencyDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            DependencyDecision::Violated { core } => Decision::Violated { core },
-        }
-    }
-}
-
-impl From<WeakDecision> for Decision {
-    fn from(decision: WeakDecision) -> Decision {
-        match decision {
-            WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            WeakDecision::Violated => Decision::violated(),
-        }
-    }
-}
-
-/// An order that explains the reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// A commit order.
-    Commits(Vec<Node>),
-    /// Starts (`false`) and commits (`true`).
-    Events(Vec<(Node, bool)>),
-}
-
-impl Order {
-    /// The order that satisfies a strong level, if one does.
-    pub(crate) fn of(decision: StrongDecision) -> Option<Order> {
-        match decision.into() {
-            Decision::Satisfied(order) => Some(order),
-            _ => None,
-        }
-    }
-
-    /// The witness of a level that this order, found for the level itself or a stronger one, provides.
-    ///
-    /// Running transactions one after the other is a special order of starts and commits, and the commits of an order
-    /// of starts and commits satisfy the axioms of every level below (Biswas & Enea 2019, section 2.3).
-    pub(crate) fn witness(&self, level: Level, index: &Index) -> Witness {
-        let transaction = |node: Node| index.transaction[node as usize];
-        match (self, level.has_snapshots()) {
-            (Order::Commits(nodes), false) => Witness::CommitOrder(nodes.iter().map(|&n| transaction(n)).collect()),
-            (Order::Commits(nodes), true) => Witness::Events(
-                nodes.iter().flat_map(|&n| [Event::Start(transaction(n)), Event::Commit(transaction(n))]).collect(),
-            ),
-            (Order::Events(events), true) => Witness::Events(
-                events
-                    .iter()
-                    .map(
-                        |&(n, commit)| {
-                            if commit { Event::Commit(transaction(n)) } else { Event::Start(transaction(n)) }
-                        },
-                    )
-                    .collect(),
-            ),
-            (Order::Events(events), false) => {
-                Witness::CommitOrder(events.iter().filter(|event| event.1).map(|event| transaction(event.0)).collect())
-            }
-        }
-    }
-}
-
 /// Runs the engine of one level above CI. `ground` is derived from the index: without it, SO ∪ WR or the orders that
 /// lists show have a cycle.
-pub(super) fn ask(
-    index: &Index,
-    ground: Option<&BaseOrder>,
-    level: Level,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
+pub(super) fn ask(index: &Index, ground: Option<&BaseOrder>, level: Level, control: &Control) -> Answer {
     let Some(ground) = ground else { return Ok(Decision::violated()) };
     if let Some(clock) = level.clock() {
         return ask_in_time(index, level, clock, control);
@@ -143,24 +28,24 @@ pub(super) fn ask(
     {
         return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
     }
-    Ok(match level.row().engine {
-        Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, ground, control)?.into(),
+    match level.row().engine {
+        Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, ground, control),
         Engine::Dependencies(respected) => {
-            dependencies::decide(index, (respected, false), ground.order().to_vec(), control)?.into()
+            dependencies::decide(index, (respected, false), ground.order().to_vec(), control)
         }
-        Engine::EachRead => each_read::decide(index, level, control)?.into(),
-        Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control)?.into(),
+        Engine::EachRead => each_read::decide(index, level, control),
+        Engine::Sessions(guarantee) => weak::decide_guarantee(index, ground, guarantee, control),
         Engine::Strong(_) => match beginning::core(index, level, control)? {
-            Some(core) => Decision::Violated { core },
-            None => components::decide(index, level, control)?.into(),
+            Some(core) => Ok(Decision::Violated { core }),
+            None => components::decide(index, level, control),
         },
-        _ => weak::decide_on(index, ground, level, control)?.into(),
-    })
+        _ => weak::decide_on(index, ground, level, control),
+    }
 }
 
 /// The same for a level that respects real time and whose engine does not know of it: it is told by transactions that see what
 /// has ended.
-fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Result<Decision, Interrupt> {
+fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> Answer {
     let timed = index.with_clock(clock);
     let Some(ground) = BaseOrder::new(&timed, control)? else { return Ok(Decision::violated()) };
     let without_times = level.without_real_time().unwrap_or(level);
@@ -171,10 +56,10 @@ fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> 
         _ => None,
     };
     let decision = match direct {
-        Some(respected) => dependencies::decide(&timed, (respected, true), ground.order().to_vec(), control)?.into(),
+        Some(respected) => dependencies::decide(&timed, (respected, true), ground.order().to_vec(), control)?,
         None => ask(&timed, Some(&ground), without_times, control)?,
     };
-    Ok(decision.of_first(index.n_nodes()))
+    Ok(decision.among(|node| Some(node).filter(|&node| (node as usize) < index.n_nodes())))
 }
 
 /// Transactions that suffice for a violation of a level above CI, ascending, not minimal; `None` if it is satisfied.
@@ -183,25 +68,20 @@ fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> 
 /// [`Interrupt`] when `control` ends the work first.
 pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
     let ground = BaseOrder::new(index, control)?;
-    Ok(match ask(index, ground.as_ref(), level, control)? {
-        Decision::Satisfied(_) => None,
-        Decision::Violated { core } if !core.is_empty() => Some(core),
-        Decision::Violated { .. } => Some((0..index.n_nodes() as Node).collect()),
-        Decision::Undecided(interrupt) => return Err(interrupt),
-    })
+    let core = ask(index, ground.as_ref(), level, control)?.core();
+    Ok(core.map(|core| if core.is_empty() { (0..index.n_nodes() as Node).collect() } else { core }))
 }
 
 /// The decision about a weak level that is the only one asked for: its engine may use up the ground.
-pub(super) fn decide_alone(index: &Index, ground: BaseOrder, level: Level, control: &Control) -> Decision {
-    let decided = match ground.serial() {
+pub(super) fn decide_alone(index: &Index, ground: BaseOrder, level: Level, control: &Control) -> Answer {
+    match ground.serial() {
         Some(_) => ask(index, Some(&ground), level, control),
-        None => weak::decide_alone(index, ground, level, control).map(Decision::from),
-    };
-    decided.unwrap_or_else(Decision::Undecided)
+        None => weak::decide_alone(index, ground, level, control),
+    }
 }
 
-/// Decisions with the seconds each took.
-pub(crate) type Decisions = BTreeMap<Level, (Decision, f64)>;
+/// Decisions, or what stopped an engine, with the seconds each took.
+pub(crate) type Decisions = BTreeMap<Level, (Answer, f64)>;
 
 /// Decides `levels`, as far as they have a turn, in parallel in the current rayon pool, started in their turns. An engine
 /// is not started, or is stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is
@@ -215,7 +95,7 @@ pub(super) fn decide_all(
     facts: Facts,
     levels: &[Level],
     control: &Control,
-    told: &(dyn Fn(Level, &Decision, f64) + Sync),
+    told: &(dyn Fn(Level, &Answer, f64) + Sync),
 ) -> Decisions {
     let shortcut = shortcut(index, levels);
     let asked = levels;
@@ -247,10 +127,7 @@ pub(super) fn decide_all(
                 false => ask(index, ground, level, &at_work[&level]),
             }
         };
-        let decision = before.unwrap_or_else(|| match engine() {
-            Ok(decision) => decision,
-            Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
-        });
+        let decision = before.map_or_else(|| engine().or_else(|interrupt| from_others().ok_or(interrupt)), Ok);
         let seconds = begin.elapsed().as_secs_f64();
         if shortcut != Some(level) {
             told(level, &decision, seconds);
@@ -291,12 +168,7 @@ fn shortcut(index: &Index, levels: &[Level]) -> Option<Level> {
 }
 
 /// [`ask`] for a strong level, if the answer takes nothing exponential.
-fn ask_quickly(
-    index: &Index,
-    ground: Option<&BaseOrder>,
-    level: Level,
-    control: &Control,
-) -> Result<Decision, Interrupt> {
+fn ask_quickly(index: &Index, ground: Option<&BaseOrder>, level: Level, control: &Control) -> Answer {
     let Some(ground) = ground else { return Ok(Decision::violated()) };
     if ground.serial().is_some() {
         return ask(index, Some(ground), level, control);
@@ -305,13 +177,13 @@ fn ask_quickly(
         return Ok(Decision::Violated { core });
     }
     let decided = strong::decide_with(index, level, Effort::Little, control)?;
-    Ok(decided.ok_or(Interrupt::Cancelled)?.into())
+    decided.ok_or(Interrupt::Cancelled)
 }
 
 /// The weakest violated strong level, if its engine found transactions that suffice for the violation, and these.
 pub(super) fn weakest_core(decisions: &Decisions) -> Option<(Level, &[Node])> {
     let violated = decisions.iter().find_map(|(&level, (decision, _))| match decision {
-        Decision::Violated { core } if level.is_strong() => Some((level, core.as_slice())),
+        Ok(Decision::Violated { core }) if level.is_strong() => Some((level, core.as_slice())),
         _ => None,
     });
     violated.filter(|(_, core)| !core.is_empty())
@@ -320,7 +192,7 @@ pub(super) fn weakest_core(decisions: &Decisions) -> Option<(Level, &[Node])> {
 /// The violated levels for which an engine found transactions that suffice, and these, weakest first.
 pub(super) fn cores(decisions: &Decisions) -> Vec<(Level, &[Node])> {
     let violated = decisions.iter().filter_map(|(&level, (decision, _))| match decision {
-        Decision::Violated { core } if !core.is_empty() => Some((level, core.as_slice())),
+        Ok(Decision::Violated { core }) if !core.is_empty() => Some((level, core.as_slice())),
         _ => None,
     });
     violated.collect()
@@ -329,7 +201,7 @@ pub(super) fn cores(decisions: &Decisions) -> Vec<(Level, &[Node])> {
 /// Transactions that suffice for the violation of a level that implies a strong one, if its engine found any.
 fn core_above(decisions: &Decisions, level: Level) -> Option<Vec<Node>> {
     decisions.iter().find_map(|(&stronger, (decision, _))| match decision {
-        Decision::Violated { core } if level.is_strong() && stronger.implies(level) && !core.is_empty() => {
+        Ok(Decision::Violated { core }) if level.is_strong() && stronger.implies(level) && !core.is_empty() => {
             Some(core.clone())
         }
         _ => None,
@@ -352,14 +224,14 @@ fn wait(most: Duration, is_over: impl Fn() -> bool) {
 /// What the other levels say about a level.
 pub(super) fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     let mut others = known.iter().filter(|(other, _)| **other != level);
-    let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| {
-        level.implies_without_sessions(*other) && decision.is_violated()
-    };
-    if others.clone().any(violated) {
+    if others
+        .clone()
+        .any(|(other, (decision, _))| level.implies_without_sessions(*other) && decision::is_violated(decision))
+    {
         return Some(Decision::violated());
     }
     others.find_map(|(other, (decision, _))| match decision {
-        Decision::Satisfied(order) if other.implies(level) => Some(Decision::Satisfied(order.clone())),
+        Ok(Decision::Satisfied(order)) if other.implies(level) => Some(Decision::Satisfied(order.clone())),
         _ => None,
     })
 }
@@ -369,15 +241,15 @@ pub(super) fn implied(known: &Decisions, level: Level) -> Option<Decision> {
 fn share_orders(known: &mut Decisions) {
     let before = known.clone();
     for (&level, (decision, _)) in known.iter_mut() {
-        if let Decision::Undecided(_) = decision
+        if decision.is_err()
             && let Some(settled) = implied(&before, level)
         {
-            *decision = settled;
+            *decision = Ok(settled);
         }
         let stronger = before.iter().rev().filter(|(other, _)| other.implies(level));
-        if let Decision::Satisfied(order) = decision
+        if let Ok(Decision::Satisfied(order)) = decision
             && let Some(best) = stronger.into_iter().find_map(|(_, (decision, _))| match decision {
-                Decision::Satisfied(order) => Some(order),
+                Ok(Decision::Satisfied(order)) => Some(order),
                 _ => None,
             })
         {

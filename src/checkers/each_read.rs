@@ -1,8 +1,7 @@
 //! The engine for monotonic snapshot reads: prefix consistency of the index in which each read is a transaction of its own.
 
-use super::Level;
-use super::dependencies::DependencyDecision;
-use super::strong::{self, StrongDecision};
+use super::decision::{Decision, Order};
+use super::{Level, strong};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 
@@ -11,24 +10,21 @@ use crate::relations::{Index, Node};
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
-pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<DependencyDecision, Interrupt> {
+pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     control.needs(index.read_key.len() * 64)?;
     let split = index.by_read();
     let of_snapshots = if level.counts_real_time() { Level::StrongPrefixConsistency } else { Level::PrefixConsistency };
     let owner = owners(&split);
     let is_last = |v: Node| owner.get(v as usize + 1) != Some(&owner[v as usize]);
-    let commits = |order: &mut dyn Iterator<Item = Node>| {
-        DependencyDecision::Satisfied(order.filter(|&v| is_last(v)).map(|v| owner[v as usize]).collect())
-    };
     Ok(match strong::decide(&split, of_snapshots, control)? {
-        StrongDecision::SatisfiedInOrder(order) => commits(&mut order.into_iter()),
-        StrongDecision::SatisfiedByEvents(events) => {
-            commits(&mut events.into_iter().filter_map(|(v, is_commit)| is_commit.then_some(v)))
+        Decision::Satisfied(order) => {
+            let last = order.commits().filter(|&v| is_last(v));
+            Decision::Satisfied(Order::Commits(last.map(|v| owner[v as usize]).collect()))
         }
-        StrongDecision::Violated { core } => {
+        Decision::Violated { core } => {
             let mut core: Vec<Node> = core.into_iter().map(|v| owner[v as usize]).collect();
             core.dedup();
-            DependencyDecision::Violated { core }
+            Decision::Violated { core }
         }
     })
 }

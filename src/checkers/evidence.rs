@@ -135,7 +135,7 @@ impl Stretches<'_> {
         let mut found: Vec<Violation> = Vec::new();
         for &level in wanted {
             if found.iter().any(|violation| violation.levels.contains(level))
-                || weak::decide(&part, level, self.control)? != weak::WeakDecision::Violated
+                || !weak::decide(&part, level, self.control)?.is_violated()
             {
                 continue;
             }

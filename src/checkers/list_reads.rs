@@ -11,7 +11,7 @@ use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{
-    Appended, Edge, Index, NONE, Reason, Relation, Repeated, appends, last_write, list_from_outside, repeated_appends,
+    Appended, Edge, Index, NONE, Repeated, appends, last_write, list_from_outside, repeated_appends,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -237,15 +237,7 @@ impl Look<'_> {
             place(t, &all) == Some(at - 1)
         });
         let aborted = appends.first().copied().filter(|_| pattern == Pattern::AbortedRead);
-        let edges = aborted.map(|write| Edge {
-            from: of(write),
-            to: reader,
-            relation: Relation::WriteRead,
-            key: Some(key),
-            from_operation: Some(write),
-            to_operation: Some(read),
-            because: Reason::Reads,
-        });
+        let edges = aborted.map(|write| Edge::write_read(history, of(write), Some(write), read));
         let also = match pattern {
             Pattern::AbortedRead => vec!["G1a"],
             Pattern::IntermediateRead => vec!["G1b"],

@@ -15,6 +15,7 @@ mod checker;
 mod components;
 mod cut_isolation;
 pub(crate) mod decide;
+pub(crate) mod decision;
 mod dependencies;
 pub mod derivation;
 mod each_read;
@@ -46,6 +47,7 @@ pub use c4_pattern::C4Pattern;
 pub(crate) use check::verify_assumed_setup;
 pub use check::{check, check_resolved, check_without_sessions, count, has_repeated_elements};
 pub use checker::Checker;
+pub use decision::{Decision, Order};
 pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, Respected, WitnessKind};
 pub use page::{Page, add_instances, instances};
 pub use pattern::{Pattern, PatternRow, Shows};
@@ -190,6 +192,11 @@ pub struct LevelResult {
 }
 
 impl LevelResult {
+    /// A verdict that rests on no assumption and has no writers to name.
+    pub fn new(level: Level, verdict: Verdict, checker: &'static str, seconds: f64) -> LevelResult {
+        LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() }
+    }
+
     /// The assumption that a violated level rests on, if any, in words: "T1 set up the initial state".
     pub fn condition(&self, history: &History) -> Option<String> {
         let some = self.verdict == Verdict::Violated && !self.assuming.is_empty();

@@ -11,7 +11,7 @@ use super::{CountedOrder, Verdict, Violation, ViolationId, Witness};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components, topological_order};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::relations::{Edge, Reason, Relation, set_up_transactions};
+use crate::relations::{Edge, Reason, Relation, last_write, set_up_transactions};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -271,7 +271,7 @@ impl<'a> Shown<'a> {
     fn graph(&self, order: CountedOrder) -> (Digraph, usize) {
         let n = self.nodes.len();
         let mut edges: Vec<(u32, u32)> = self.pairs.iter().map(|pair| (pair.older, pair.newer)).collect();
-        if order != CountedOrder::Nothing {
+        if order != CountedOrder::Plain {
             edges.extend((1..n).filter(|&place| self.is_next(place)).map(|place| (place as u32 - 1, place as u32)));
         }
         let mut ends: Vec<i64> = Vec::new();
@@ -320,16 +320,8 @@ impl<'a> Shown<'a> {
 
     fn edge(&self, from: u32, to: u32, order: CountedOrder) -> Edge {
         let (a, b) = (self.nodes[from as usize], self.nodes[to as usize]);
-        let of_sessions = Edge {
-            from: a,
-            to: b,
-            relation: Relation::SessionOrder,
-            key: None,
-            from_operation: None,
-            to_operation: None,
-            because: Reason::SessionOrder,
-        };
-        let is_of_session = order != CountedOrder::Nothing && a < b;
+        let of_sessions = Edge::session_order(a, b);
+        let is_of_session = order != CountedOrder::Plain && a < b;
         if is_of_session && self.history.session_of(a) == self.history.session_of(b) {
             return of_sessions;
         }
@@ -337,18 +329,12 @@ impl<'a> Shown<'a> {
             return Edge { relation: Relation::RealTime, ..of_sessions };
         };
         let key = self.history.operation(pair.read).key;
-        let last_write = |t: TransactionId| {
-            let is_it = |o: &OperationId| {
-                let operation = self.history.operation(*o);
-                operation.kind == OperationKind::Write && operation.key == key
-            };
-            self.history.operations_of(t).filter(is_it).last()
-        };
+        let write_of = |t: TransactionId| last_write(self.history, t, key, |_| true);
         Edge {
             relation: Relation::WriteWrite,
             key: Some(key),
-            from_operation: last_write(a),
-            to_operation: last_write(b),
+            from_operation: write_of(a),
+            to_operation: write_of(b),
             because: Reason::Listed { reader: pair.reader, read: pair.read },
             ..of_sessions
         }

@@ -10,7 +10,7 @@ use super::place::{Place, Window};
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source, last_write};
+use crate::relations::{Edge, Index, NONE, Node, Resolution, Source, last_write};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -288,7 +288,7 @@ impl Describe<'_> {
         let is_open = pattern == Pattern::NotMyOwnWrite
             && self.history.lists().read_by(read).is_some()
             && self.resolution.is_open_after_own_write(read);
-        let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().filter(|_| !is_open).collect();
+        let edges: Vec<Edge> = read_edge(self.history, read, source).into_iter().filter(|_| !is_open).collect();
         let transactions = edges.iter().map(|edge| edge.from).chain([t]).collect();
         match (pattern, source) {
             (Pattern::AbortedRead, _) => also.extend(["C4 TAP-b", "G1a"]),
@@ -337,7 +337,7 @@ impl Describe<'_> {
         let t3 = index.transaction[node as usize];
         let edge = |read: OperationId| match place_in(index, node, read) {
             Some(place) => Some(index.read_edge(self.history, node, place)),
-            None => read_edge(self.history, t3, read, self.resolution.source_in(t3, read)),
+            None => read_edge(self.history, read, self.resolution.source_in(t3, read)),
         };
         let mut edges: Vec<Edge> = [first, second].into_iter().filter_map(edge).collect();
         let mut transactions: Vec<TransactionId> = edges.iter().map(|edge| edge.from).chain([t3]).collect();
@@ -373,21 +373,13 @@ impl Describe<'_> {
 }
 
 /// The write-read edge into a read with this source, a writer or ⊥; `None` for other sources.
-fn read_edge(history: &History, reader: TransactionId, read: OperationId, source: Source) -> Option<Edge> {
+fn read_edge(history: &History, read: OperationId, source: Source) -> Option<Edge> {
     let (from, from_operation) = match source {
         Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => (writer, Some(write)),
         Source::Initial { .. } => (TransactionId::INITIAL, None),
         _ => return None,
     };
-    Some(Edge {
-        from,
-        to: reader,
-        relation: Relation::WriteRead,
-        key: Some(history.keys()[read.index()]),
-        from_operation,
-        to_operation: Some(read),
-        because: Reason::Reads,
-    })
+    Some(Edge::write_read(history, from, from_operation, read))
 }
 
 #[cfg(test)]

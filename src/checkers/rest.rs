@@ -1,6 +1,7 @@
 //! What remains of the work after a check that did not count or list everything.
 
-use super::decide::{Decision, Decisions};
+use super::decide::Decisions;
+use super::decision::{Decision, is_violated};
 use super::{Instances, Level, LevelSet, Violation};
 use crate::history::History;
 use std::sync::Arc;
@@ -84,9 +85,9 @@ pub(crate) struct Sought {
 impl Sought {
     pub(crate) fn of(decisions: &Decisions) -> Sought {
         let violated =
-            decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
+            decisions.iter().filter(|(_, (decision, _))| is_violated(decision)).map(|(level, _)| *level).collect();
         let causal = decisions.get(&Level::TransactionalCausalConsistency);
-        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Decision::Satisfied(_))) }
+        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Ok(Decision::Satisfied(_)))) }
     }
 }
 

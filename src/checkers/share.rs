@@ -8,7 +8,7 @@
 //! shards that disagreed could not be joined.
 
 use super::components::in_the_whole;
-use super::decide::Decision;
+use super::decision::{Answer, Decision, is_violated};
 use super::strong;
 use super::{Level, Witness};
 use crate::control::{Control, Interrupt};
@@ -123,7 +123,7 @@ pub(super) fn decide_mine(
 }
 
 /// By component and level: what is known, in nodes of the whole, and the seconds it took.
-type Decided = BTreeMap<(usize, Level), (Decision, f64)>;
+type Decided = BTreeMap<(usize, Level), (Answer, f64)>;
 
 struct Work<'a> {
     index: &'a Index,
@@ -137,15 +137,13 @@ impl Work<'_> {
     fn decide(&self, place: usize, level: Level, branch: &Control) {
         let begin = Instant::now();
         let before = implied(&self.decided.lock().expect("no holder panics"), place, level);
-        let decision = before.unwrap_or_else(|| {
+        let decide = || {
             let component = &self.components[place];
-            let part = || component.index(self.index);
-            match branch.check().and_then(|()| strong::decide(&part(), level, branch)) {
-                Ok(decision) => in_the_whole(component, decision).into(),
-                Err(interrupt) => Decision::Undecided(interrupt),
-            }
-        });
-        if decision.is_violated() {
+            branch.check()?;
+            Ok(in_the_whole(component, strong::decide(&component.index(self.index), level, branch)?))
+        };
+        let decision = before.map_or_else(decide, Ok);
+        if is_violated(&decision) {
             let stronger = self.branches.iter().filter(|(other, _)| other.implies(level));
             stronger.for_each(|(_, branch)| branch.stop());
         }
@@ -157,7 +155,7 @@ impl Work<'_> {
 /// What the other levels of a component imply: what satisfies a level satisfies the weaker ones, what violates a level
 /// violates the stronger ones.
 fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
-    let others = || spread().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
+    let others = || spread().filter_map(|other| Some((other, decided.get(&(place, other))?.0.as_ref().ok()?)));
     let satisfied = others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
     let violated = others().find(|(other, d)| level.implies(*other) && d.is_violated());
     satisfied.or(violated).map(|(_, decision)| decision.clone())
@@ -171,10 +169,10 @@ fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
     let mut orders = Vec::new();
     let mut open = None;
     for (&(place, _), (decision, _)) in of_level() {
-        match implied(decided, place, level).unwrap_or_else(|| decision.clone()) {
-            Decision::Satisfied(order) => orders.push((place, order.witness(level, index))),
-            Decision::Violated { .. } => return (Shared::Violated, seconds),
-            Decision::Undecided(interrupt) => open = open.or(Some(interrupt)),
+        match implied(decided, place, level).map_or_else(|| decision.clone(), Ok) {
+            Ok(Decision::Satisfied(order)) => orders.push((place, order.witness(level, index))),
+            Ok(Decision::Violated { .. }) => return (Shared::Violated, seconds),
+            Err(interrupt) => open = open.or(Some(interrupt)),
         }
     }
     (open.map_or(Shared::Satisfied(orders), Shared::Undecided), seconds)

@@ -3,8 +3,8 @@
 //! Without the reads of those that only read, what is left is serializability. The order found there is the one that the engine
 //! for dependencies begins with; it looks for what the readers miss and chooses other orders of versions only where it must.
 
-use super::dependencies::{self, DependencyDecision};
-use super::strong::StrongDecision;
+use super::decision::{Decision, Order};
+use super::dependencies;
 use super::weak::BaseOrder;
 use super::{Level, Respected, beginning, components};
 use crate::control::{Control, Interrupt};
@@ -15,34 +15,31 @@ use crate::relations::{Index, NONE, Node};
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
-pub(super) fn decide(index: &Index, ground: &BaseOrder, control: &Control) -> Result<DependencyDecision, Interrupt> {
+pub(super) fn decide(index: &Index, ground: &BaseOrder, control: &Control) -> Result<Decision, Interrupt> {
     debug_assert!((0..index.n_nodes() as Node).all(|t| index.position(t) == 0));
     control.needs(index.read_key.len() * 64)?;
     let order = match serial(index.without_readers(), ground, control)? {
-        StrongDecision::SatisfiedInOrder(order) => order,
-        StrongDecision::SatisfiedByEvents(events) => {
-            events.into_iter().filter_map(|(t, is_commit)| is_commit.then_some(t)).collect()
-        }
-        StrongDecision::Violated { core } => return Ok(DependencyDecision::Violated { core }),
+        Decision::Satisfied(order) => order.commits().collect::<Vec<Node>>(),
+        violated => return Ok(violated),
     };
     dependencies::decide(index, (Respected::Serial, false), with_readers(index, &order), control)
 }
 
 /// Serializability of the transactions that write. The first guess is the order that explains most of all reads, since what
 /// readers saw says much about versions that no other transaction read, unless times or the file know a better one of those that write.
-fn serial(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<StrongDecision, Interrupt> {
+fn serial(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<Decision, Interrupt> {
     updates.guess = Vec::new();
     let recorded = BaseOrder::new(&updates, control)?;
     updates.guess = places(ground.order());
     let by_all = BaseOrder::new(&updates, control)?;
     if let Some(best) = [by_all, recorded].into_iter().flatten().min_by_key(BaseOrder::n_unexplained) {
         if let Some(order) = best.serial() {
-            return Ok(StrongDecision::SatisfiedInOrder(order.to_vec()));
+            return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
         }
         updates.guess = places(best.order());
     }
     match beginning::core(&updates, Level::Serializability, control)? {
-        Some(core) => Ok(StrongDecision::Violated { core }),
+        Some(core) => Ok(Decision::Violated { core }),
         None => components::decide(&updates, Level::Serializability, control),
     }
 }

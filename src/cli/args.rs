@@ -230,47 +230,17 @@ pub struct CheckArguments {
     pub(super) reading: ReadingArguments,
 }
 
-impl CheckArguments {
-    /// All levels, all threads, in readable form: what opening the window would have shown.
-    pub fn of_files(paths: Vec<PathBuf>) -> CheckArguments {
-        CheckArguments {
-            paths,
-            level: Vec::new(),
-            all_levels: false,
-            claim: None,
-            checker: Checker::Fast,
-            one_cm: false,
-            rc: None,
-            count: None,
-            json: false,
-            time_limit: None,
-            memory_limit: None,
-            threads: None,
-            max_instances: 1000,
-            verdicts_only: false,
-            instances: None,
-            count_by: None,
-            offset: 0,
-            limit: 100,
-            no_self_check: false,
-            witness: false,
-            output: None,
-            junit: None,
-            sarif: None,
-            shards: None,
-            shard: None,
-            follow: FollowArguments::default(),
-            reading: ReadingArguments::default(),
-        }
-    }
-}
-
-/// Which levels the violations are looked for at.
-#[derive(Args, Clone, Debug, Default)]
+/// Which violations are looked for, and how the history is read.
+#[derive(Args, Debug)]
 pub(super) struct AskedArguments {
+    /// Most violations per pattern
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
     /// Levels, as given to `check` when it listed the violation [default: all usual ones that apply]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 /// How to read a history.
@@ -342,7 +312,7 @@ pub struct ExplainArguments {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation to explain: its id in `check`, or any of its names, with a number or without [default: the first of each pattern]
-    #[arg(long, value_name = "ID", value_parser = violation)]
+    #[arg(long, value_name = "ID", value_parser = str::parse::<ViolationName>)]
     pub(super) violation: Option<ViolationName>,
     /// Explain every listed violation
     #[arg(long, conflicts_with = "violation")]
@@ -357,13 +327,8 @@ pub struct ExplainArguments {
     /// holds, the whole order
     #[arg(long)]
     pub(super) long: bool,
-    /// Most violations per pattern
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(super) max_instances: usize,
     #[command(flatten)]
     pub(super) asked: AskedArguments,
-    #[command(flatten)]
-    pub(super) reading: ReadingArguments,
 }
 
 /// What `export` needs.
@@ -380,7 +345,7 @@ pub struct ExportArguments {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation: its id in `check`, or any of its names, with a number or without
-    #[arg(long, value_name = "ID", value_parser = violation, required_unless_present = "witness")]
+    #[arg(long, value_name = "ID", value_parser = str::parse::<ViolationName>, required_unless_present = "witness")]
     pub(super) violation: Option<ViolationName>,
     /// Instead of a violation, the order that satisfies the strongest of the levels asked for that holds
     #[arg(long, conflicts_with_all = ["violation", "view", "layout", "all_operations", "evidence", "alternatives"])]
@@ -396,13 +361,8 @@ pub struct ExportArguments {
     pub(super) view: ViewName,
     #[command(flatten)]
     pub(super) drawing: DrawingArguments,
-    /// Most violations per pattern
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(super) max_instances: usize,
     #[command(flatten)]
     pub(super) asked: AskedArguments,
-    #[command(flatten)]
-    pub(super) reading: ReadingArguments,
 }
 
 /// What `report` needs.
@@ -421,7 +381,7 @@ pub struct ReportArguments {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation: its id in `check`, or any of its names [default: a small one of the weakest level violated]
-    #[arg(long, value_name = "ID", value_parser = violation)]
+    #[arg(long, value_name = "ID", value_parser = str::parse::<ViolationName>)]
     pub(super) violation: Option<ViolationName>,
     /// Where to write it: a new folder, or a file that ends in .html; `-` writes the page to standard output
     #[arg(short, long, value_name = "OUT")]
@@ -431,20 +391,15 @@ pub struct ReportArguments {
     pub(super) force: bool,
     /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level
     /// [default: the weakest that promises the violated level]
-    #[arg(long, value_name = "SETTING", value_parser = isolation)]
+    #[arg(long, value_name = "SETTING", value_parser = str::parse::<Isolation>)]
     pub(super) isolation: Option<Isolation>,
     #[command(flatten)]
     pub(super) drawing: DrawingArguments,
     /// What the database promises, as in `check`: the report says so, and whether it is kept
     #[arg(long, value_name = "CLAIM", value_parser = claim)]
     pub(super) claim: Option<Claim>,
-    /// Most violations per pattern
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(super) max_instances: usize,
     #[command(flatten)]
     pub(super) asked: AskedArguments,
-    #[command(flatten)]
-    pub(super) reading: ReadingArguments,
 }
 
 /// What a picture shows.
@@ -457,7 +412,7 @@ pub(super) struct DrawingArguments {
     #[arg(long)]
     all_operations: bool,
     /// Evidence to draw in addition to the contradiction: all, none, or some relations, for example SO,WR
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = str::parse::<Evidence>)]
     evidence: Evidence,
     /// Also draw the orders that were ruled out, and what would have followed from them
     #[arg(long)]
@@ -654,18 +609,6 @@ pub struct MergeArguments {
 fn pattern(text: &str) -> Result<Pattern, String> {
     let ids = || Pattern::all().map(Pattern::id).collect::<Vec<_>>().join(", ");
     Pattern::parse(text).ok_or_else(|| format!("unknown pattern `{text}`, expected one of {}", ids()))
-}
-
-fn violation(text: &str) -> Result<ViolationName, String> {
-    text.parse()
-}
-
-fn evidence(text: &str) -> Result<Evidence, String> {
-    text.parse()
-}
-
-fn isolation(text: &str) -> Result<Isolation, String> {
-    text.parse()
 }
 
 #[cfg(test)]

@@ -15,15 +15,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let (history, mut findings, code) = checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked)?;
     let control = Control::new();
-    let options = Options {
-        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
-        max_instances: paging::causes(arguments.max_instances),
-        ..Options::default()
-    };
-    let mut findings = audit::check(&history, &options, &control, &|_| {});
-    let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let chosen = choose(arguments, &history, &mut findings)?;
     if chosen.is_empty() {
         let passes = witnesses::told(&history, &findings, (arguments.plain, arguments.long), &control)?;
@@ -60,9 +53,28 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     Ok(code)
 }
 
+/// A history, what is found in it, and an exit code that says whether the verifier accepts that. The levels include that of
+/// the violation with this name.
+pub(super) fn checked(
+    path: &Path,
+    name: Option<&ViolationName>,
+    asked: &AskedArguments,
+) -> anyhow::Result<(History, Findings, ExitCode)> {
+    let (history, _) = input::open(path, &asked.reading)?;
+    let findings = audit::check(&history, &options(&history, name, asked), &Control::new(), &|_| {});
+    let code = disagreements::told(path, &findings, ExitCode::Satisfied);
+    Ok((history, findings, code))
+}
+
+/// What to look for, so that a violation with this name is found.
+pub(super) fn options(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Options {
+    let (levels, max_instances) = (levels_of(history, name, asked), paging::causes(asked.max_instances));
+    Options { levels, max_instances, ..Options::default() }
+}
+
 /// The levels that a violation with this name is looked for at: those asked for, else the usual ones, and that of the pattern
 /// where only it has the pattern.
-pub(super) fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Vec<Level> {
+fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArguments) -> Vec<Level> {
     if !asked.level.is_empty() {
         return asked.level.clone();
     }
@@ -84,7 +96,7 @@ fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findin
     if let Some(name) = &arguments.violation {
         return Ok(vec![named(name, history, findings, &arguments.file)?]);
     }
-    paging::list(history, findings, arguments.max_instances, SelfCheck::OfVerdicts, &Control::new());
+    paging::list(history, findings, arguments.asked.max_instances, SelfCheck::OfVerdicts, &Control::new());
     let mut chosen: Vec<Violation> =
         findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).cloned().collect();
     chosen.sort_by_key(|v| (v.levels.weakest(), v.id));

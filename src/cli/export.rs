@@ -1,11 +1,11 @@
 //! `isoscope export`: one counterexample, or the order that satisfies a level, as a picture or a file.
 
 use super::args::ViewName;
-use super::explain::{levels_of, named};
+use super::explain::{checked, named};
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging, witnesses};
-use crate::audit::{self, Example, Examples};
-use crate::checkers::{Options, Violation};
+use super::{ExitCode, ExportArguments, MINIMIZING, witnesses};
+use crate::audit::{Example, Examples};
+use crate::checkers::Violation;
 use crate::control::Control;
 use crate::export::{ComposeOptions, EXPORTERS, ExportKind, View, compose, export, keys_of};
 use crate::history::History;
@@ -25,15 +25,8 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         "{}: `--view` is for pictures, expected svg, png or tex",
         arguments.output.display()
     );
-    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let (history, mut findings, code) = checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked)?;
     let control = Control::new();
-    let options = Options {
-        levels: levels_of(&history, arguments.violation.as_ref(), &arguments.asked),
-        max_instances: paging::causes(arguments.max_instances),
-        ..Options::default()
-    };
-    let mut findings = audit::check(&history, &options, &control, &|_| {});
-    let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let Some(name) = &arguments.violation else {
         return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), out)?));
     };

@@ -2,7 +2,7 @@
 
 use super::output::{Output, Paint, write_file};
 use super::{ExitCode, LevelsArguments};
-use crate::checkers::lattice::{LatticeLevel, Named, Order, Promise, levels, named};
+use crate::checkers::lattice::{LatticeLevel, Order, Promise, levels, named};
 use crate::export::lattice;
 use serde_json::{Value as Json, json};
 
@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &LevelsArguments, out: &mut Output) -> anyhow::Resu
         return Ok(ExitCode::Satisfied);
     }
     let text = match (one, arguments.json) {
-        (Some(one), true) => data(one.level).to_string() + "\n",
+        (Some(one), true) => data(one).to_string() + "\n",
         (None, true) => Json::Array(levels().iter().map(data).collect()).to_string() + "\n",
         (Some(one), false) => about(one, out),
         (None, false) => table(out),
@@ -81,8 +81,7 @@ fn table(out: &Output) -> String {
 }
 
 /// One level in full.
-fn about(one: Named, out: &Output) -> String {
-    let level = one.level;
+fn about(level: &LatticeLevel, out: &Output) -> String {
     let mut text = format!("{}  {}\n{}\n", out.paint(Paint::Strong, &level.code), level.name, level.promise());
     let mut line = |what: &str, said: String| {
         if !said.is_empty() {
@@ -99,7 +98,7 @@ fn about(one: Named, out: &Output) -> String {
     for promise in level.promised_by() {
         line("promised by", promised(promise));
     }
-    text + &same_word(one)
+    text + &same_word(level)
 }
 
 fn promised(promise: &Promise) -> String {
@@ -108,10 +107,10 @@ fn promised(promise: &Promise) -> String {
 }
 
 /// Where a keyword and the same word without its colon are different levels.
-fn same_word(one: Named) -> String {
-    let others = one.level.elle.iter().filter_map(|keyword| Some((keyword, named(keyword).ok()?.level)));
-    let mut different = others.filter(|(_, other)| other.code != one.level.code);
+fn same_word(level: &LatticeLevel) -> String {
+    let others = level.elle.iter().filter_map(|keyword| Some((keyword, named(keyword).ok()?)));
+    let mut different = others.filter(|(_, other)| other.code != level.code);
     different.next().map_or_else(String::new, |(keyword, other)| {
-        format!("\n:{keyword} with a colon, as in Elle, is {}; {keyword} without is {}.\n", one.level.code, other.code)
+        format!("\n:{keyword} with a colon, as in Elle, is {}; {keyword} without is {}.\n", level.code, other.code)
     })
 }

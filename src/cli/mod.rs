@@ -168,5 +168,9 @@ pub fn without_window(why: &str, files: Vec<PathBuf>) -> ExitCode {
         complain("no history given (see isoscope --help)");
         return ExitCode::Unusable;
     }
-    run(&Command::Check(CheckArguments::of_files(files)))
+    let words = ["isoscope", "check", "--"].map(OsString::from).into_iter();
+    match parse(words.chain(files.into_iter().map(OsString::from))) {
+        Invocation::Command(check) => run(&check),
+        Invocation::Window(_) | Invocation::Done(_) => ExitCode::Unusable,
+    }
 }

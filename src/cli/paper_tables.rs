@@ -145,7 +145,7 @@ impl Table {
     fn sections(self) -> Vec<Section> {
         let plume =
             || Pattern::all().filter(|pattern| pattern.letter().is_some()).map(|pattern| letter_of(pattern.id()));
-        let c4 = || C4Pattern::ALL.into_iter().map(|pattern| letter_of(pattern.id()));
+        let c4 = || C4Pattern::all().map(|pattern| letter_of(pattern.id()));
         let levels = || above_cut_isolation().map(Level::code);
         match self {
             Table::Kinds => vec![

@@ -1,14 +1,14 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
 use super::check::{examine_and_check, resolve};
-use super::explain::{levels_of, named};
+use super::explain::{named, options};
 use super::output::{self, Output};
 use super::self_check::SelfCheck;
 use super::values::Claim;
-use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input, paging};
+use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input};
 use crate::audit::{self, Example, Examples};
 use crate::checkers::lattice::Promise;
-use crate::checkers::{Findings, Options, Verdict};
+use crate::checkers::{Findings, Verdict};
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::files;
@@ -32,13 +32,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         return Ok(ExitCode::Satisfied);
     }
     let promise = claims::promised(arguments.claim);
-    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let (history, _) = input::open(&arguments.file, &arguments.asked.reading)?;
     let control = Control::new();
-    let mut levels = levels_of(&history, arguments.violation.as_ref(), &arguments.asked);
-    levels.extend(promise.map(Promise::levels).unwrap_or_default());
-    levels.sort_unstable();
-    levels.dedup();
-    let options = Options { levels, max_instances: paging::causes(arguments.max_instances), ..Options::default() };
+    let mut options = options(&history, arguments.violation.as_ref(), &arguments.asked);
+    options.levels.extend(promise.map(Promise::levels).unwrap_or_default());
+    options.levels.sort_unstable();
+    options.levels.dedup();
     let resolution = resolve(&history, &control);
     let (health, mut findings) =
         examine_and_check(&history, &resolution, Choice::default(), &options, SelfCheck::OfVerdicts, &control);

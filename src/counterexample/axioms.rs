@@ -332,7 +332,7 @@ pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> O
 
 /// What a cycle violates at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
-    match level.row().witness {
+    match level.witness() {
         WitnessKind::Dependencies => of_respected(level.respected().unwrap_or(Respected::All))[1],
         WitnessKind::GrowingSnapshots => EACH_READ_CYCLES,
         WitnessKind::Snapshots if level.forbids_conflicts() => SNAPSHOT_CYCLES,

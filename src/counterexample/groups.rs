@@ -4,6 +4,7 @@ use super::involved_operations;
 use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationKind, TransactionId, Value};
 use crate::relations::Reason;
+use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -92,20 +93,17 @@ pub(super) fn touched(history: &History, violation: &Violation) -> Vec<Transacti
 
 /// Violations that have something in common, directly or through others.
 fn grouped_by<T: Hash + Eq>(violations: &[Violation], shares: impl Fn(&Violation) -> Vec<T>) -> Vec<Group> {
-    let mut parent: Vec<usize> = (0..violations.len()).collect();
+    let mut sets: UnionFind<usize> = UnionFind::new(violations.len());
     let mut first: FxHashMap<T, usize> = FxHashMap::default();
     for (place, violation) in violations.iter().enumerate() {
         for shared in shares(violation) {
-            let other = *first.entry(shared).or_insert(place);
-            let (a, b) = (root(&mut parent, place), root(&mut parent, other));
-            parent[a.max(b)] = a.min(b);
+            sets.union(place, *first.entry(shared).or_insert(place));
         }
     }
     let mut place_of_root: FxHashMap<usize, usize> = FxHashMap::default();
     let mut groups: Vec<Group> = Vec::new();
     for place in 0..violations.len() {
-        let root = root(&mut parent, place);
-        let group = *place_of_root.entry(root).or_insert_with(|| {
+        let group = *place_of_root.entry(sets.find_mut(place)).or_insert_with(|| {
             groups.push(Group { members: Vec::new(), patterns: Vec::new(), weakest: None, transactions: Vec::new() });
             groups.len() - 1
         });
@@ -129,14 +127,6 @@ fn grouped_by<T: Hash + Eq>(violations: &[Violation], shares: impl Fn(&Violation
     }
     groups.sort_by_key(|group| group.smallest().map(|place| order(&place)));
     groups
-}
-
-fn root(parent: &mut [usize], mut place: usize) -> usize {
-    while parent[place] != place {
-        parent[place] = parent[parent[place]];
-        place = parent[place];
-    }
-    place
 }
 
 /// What a violation has in common with all others of one root cause.

@@ -153,7 +153,7 @@ impl Search<'_> {
         let without_times = level.without_real_time();
         let weaker = match level.row().order {
             _ if !broken.contains(level) => None,
-            CountedOrder::Nothing => None,
+            CountedOrder::Plain => None,
             // Without sessions a guarantee of sessions is more than this one, or the same.
             CountedOrder::Session if level.plain_form().is_none() => {
                 self.holds(&self.split(None), level).then_some(Level::PlainAdyaReadCommitted)
@@ -166,7 +166,7 @@ impl Search<'_> {
         };
         let weaker = weaker.filter(|weaker| held.contains(*weaker))?;
         let counts_less = |other: &Level| match level.row().order {
-            CountedOrder::Session => other.row().order == CountedOrder::Nothing,
+            CountedOrder::Session => other.row().order == CountedOrder::Plain,
             _ => !other.counts_real_time(),
         };
         Some(strongest(held.iter().filter(|other| counts_less(other) && other.implies(weaker))))

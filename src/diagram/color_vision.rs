@@ -57,7 +57,7 @@ pub(crate) fn alike(colors: &[(&'static str, Color)]) -> Vec<(&'static str, &'st
     alike
 }
 
-/// Requires that nobody takes one of these colours for another.
+/// Requires that these colours can be distinguished.
 pub(crate) fn assert_distinct(palette: &str, colors: &[(&'static str, Color)]) {
     let alike = alike(colors);
     assert!(alike.is_empty(), "{palette}: {alike:?}");

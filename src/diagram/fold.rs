@@ -108,13 +108,9 @@ mod tests {
         let history = crate::formats::text::parse("a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n")
             .expect("a history in our notation");
         let edge = |from: usize, to: usize, relation| Edge {
-            from: TransactionId::new(from),
-            to: TransactionId::new(to),
             relation,
-            key: None,
-            from_operation: None,
-            to_operation: None,
             because: Reason::Reads,
+            ..Edge::session_order(TransactionId::new(from), TransactionId::new(to))
         };
         let edges = [
             edge(0, 1, Relation::SessionOrder),

@@ -348,7 +348,7 @@ impl Tile {
         let is_short = columns(label) > room && room <= 10;
         let shown = if is_short { entry.relation.code().to_owned() } else { elide(label, room) };
         let disc = if entry.numbers.is_empty() { Vec2::ZERO } else { disc_size(&entry.numbers) };
-        let is_beside = disc.x > 0.0 && width(&shown, size) + disc.x + GAP + 6.0 <= cell.x && disc.y <= cell.y;
+        let is_other = disc.x > 0.0 && width(&shown, size) + disc.x + GAP + 6.0 <= cell.x && disc.y <= cell.y;
         // The most important first.
         let mut left = ((cell.y - 4.0) / (LINE * size)) as usize;
         let mut has_room = |n: usize, is_wanted: bool| {
@@ -357,7 +357,7 @@ impl Tile {
             fits
         };
         has_room(1, true);
-        let has_number = has_room(1, disc.x > 0.0 && !is_beside && disc.x + 6.0 <= cell.x);
+        let has_number = has_room(1, disc.x > 0.0 && !is_other && disc.x + 6.0 <= cell.x);
         let has_arrow = has_room(1, cell.x >= ARROW + 12.0);
         let n = entry.operations.len();
         let has_operations = has_room(n, n > 0 && has_arrow && letters(cell.x, SMALL_FONT) >= 11);
@@ -369,7 +369,7 @@ impl Tile {
             has_arrow.then_some(Line::Arrow),
             has_operations.then(|| Line::Operation(n - 1)),
         ];
-        let beside = if is_beside { disc.x + GAP } else { 0.0 };
+        let beside = if is_other { disc.x + GAP } else { 0.0 };
         Tile { shown, size, beside, lines: lines.into_iter().flatten().collect() }
     }
 }

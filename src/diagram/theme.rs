@@ -1,7 +1,7 @@
 //! Roles → colours, for light, dark and print. The only place with colours.
 //!
 //! Edge hues are near those of Okabe & Ito ("Color Universal Design", 2008). Strokes have a contrast of at least 3:1 and
-//! text of at least 4.5:1 on their backgrounds (WCAG 2.2, 1.4.3 and 1.4.11), and any two relations can be told apart
+//! text of at least 4.5:1 on their backgrounds (WCAG 2.2, 1.4.3 and 1.4.11), and any two relations can be distinguished
 //! without red, green or blue cones (`color_vision`), which is why they differ in lightness, too. Colour is never the
 //! only sign: every relation also has its own dash and its letters. What was observed is solid or dotted,
 //! what was concluded is dashed; edges of the cycle are heavy and in full colour, evidence is thin and paler.

@@ -67,7 +67,7 @@ fn orders(picture: &Picture) -> Option<Value> {
     let codes = |levels: &mut dyn Iterator<Item = Level>| levels.map(Level::code).collect::<Vec<_>>();
     let difference = difference.as_ref().map(|difference| {
         let order = match difference.order {
-            CountedOrder::Nothing => "nothing",
+            CountedOrder::Plain => "nothing",
             CountedOrder::Session => "sessions",
             CountedOrder::RealTime => "real-time",
             CountedOrder::KeyRealTime => "real-time-per-key",

@@ -16,7 +16,7 @@ use crate::diagram::text_size::printable;
 use crate::diagram::timeline::{Span, Timeline};
 use crate::diagram::{Anomaly, Arrow, Diagram, Subject, Target, diagram, operations_in};
 use crate::history::{History, KeyId, Renaming, TransactionId, TransactionSet, counted, grouped, visible};
-use crate::relations::{Edge, Reason, Relation};
+use crate::relations::Edge;
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -177,15 +177,7 @@ impl<'p> Part<'p> {
                 let Some(Seen::Write(write)) = self.passes.seen(read) else { continue };
                 let ends = (self.renaming.new_operation(write), self.renaming.new_operation(read));
                 let (Some(from), Some(to)) = ends else { continue };
-                edges.push(Edge {
-                    from: self.small.transaction_of(from),
-                    to: self.small.transaction_of(to),
-                    relation: Relation::WriteRead,
-                    key: Some(self.small.operation(to).key),
-                    from_operation: Some(from),
-                    to_operation: Some(to),
-                    because: Reason::Reads,
-                });
+                edges.push(Edge::write_read(&self.small, self.small.transaction_of(from), Some(from), to));
             }
         }
         edges

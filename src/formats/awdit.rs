@@ -31,7 +31,6 @@ use std::io::{self, Write};
 pub const FORMAT: Format = Format {
     name: "awdit",
     aliases: &["awdit-test"],
-    about: "AWDIT's test notation, lines r 1 2, transactions apart by ---, sessions by ===",
     extensions: &["txt"],
     part_name: None,
     sniff,

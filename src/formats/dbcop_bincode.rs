@@ -35,7 +35,6 @@ use std::io::{self, Write};
 pub const FORMAT: Format = Format {
     name: "dbcop-bincode",
     aliases: &["bincode", "dbcop"],
-    about: "the binary file of dbcop (2019), history.bincode",
     extensions: &["bincode"],
     part_name: None,
     sniff,

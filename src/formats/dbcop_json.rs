@@ -26,7 +26,6 @@ use std::io::{self, Write};
 pub const FORMAT: Format = Format {
     name: "dbcop-json",
     aliases: &["dbcop-2026"],
-    about: "JSON of dbcop since 2026: [[{\"events\": [[\"w\", 0, 1]], \"committed\": true}]]",
     extensions: &["json"],
     part_name: None,
     sniff,

@@ -33,7 +33,6 @@ use std::io::{self, Write};
 pub const FORMAT: Format = Format {
     name: "hist",
     aliases: &["dbcop-hist"],
-    about: "dbcop's notation, sessions apart by ---: [x:=1 y==2] [x==1]!",
     extensions: &["hist", "txt"],
     part_name: None,
     sniff,

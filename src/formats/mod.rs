@@ -175,8 +175,6 @@ pub struct Format {
     pub name: &'static str,
     /// Other names for `--format`.
     pub aliases: &'static [&'static str],
-    /// One line about it, for help texts.
-    pub about: &'static str,
     /// Usual endings of file names, lower case, without the dot.
     pub extensions: &'static [&'static str],
     /// For a format whose histories are folders: which files belong to one.

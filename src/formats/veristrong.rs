@@ -28,7 +28,6 @@ use std::io::{self, Write};
 pub const FORMAT: Format = Format {
     name: "veristrong-list",
     aliases: &["veristrong", "elle-list-append"],
-    about: "VeriStrong's list-append text: a number of lines, then session transaction A|R key element…",
     extensions: &["txt"],
     part_name: None,
     sniff,

@@ -17,50 +17,33 @@
 //! transactions only see earlier ones.
 
 use super::plan::{Key, Observed, Step, Values};
+use crate::history::words;
 use fastrand::Rng;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-/// What a store promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// Strict serializability.
-    Strict,
-    /// Serializability.
-    Serial,
-    /// Snapshot isolation.
-    Snapshot,
-    /// Prefix consistency: snapshots without conflict detection.
-    Prefix,
-    /// Transactional causal consistency, from replicas that lag behind.
-    Causal,
-    /// Read atomicity.
-    Atomic,
-    /// Read committed.
-    Committed,
+words! {
+    /// What a store promises: the strongest first.
+    Model by name of "store" {
+        /// Strict serializability.
+        Strict = "strict" | "sser",
+        /// Serializability.
+        Serial = "serial" | "ser",
+        /// Snapshot isolation.
+        Snapshot = "si",
+        /// Prefix consistency: snapshots without conflict detection.
+        Prefix = "pc",
+        /// Transactional causal consistency, from replicas that lag behind.
+        Causal = "tcc",
+        /// Read atomicity.
+        Atomic = "ra",
+        /// Read committed.
+        Committed = "rc",
+    }
 }
 
 impl Model {
-    /// All models, strongest first.
-    pub const ALL: [Model; 7] =
-        [Model::Strict, Model::Serial, Model::Snapshot, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Strict => "strict",
-            Model::Serial => "serial",
-            Model::Snapshot => "si",
-            Model::Prefix => "pc",
-            Model::Causal => "tcc",
-            Model::Atomic => "ra",
-            Model::Committed => "rc",
-        }
-    }
-
     /// The code of the strongest level that all its histories satisfy.
     pub fn promises(self) -> &'static str {
         match self {
@@ -78,31 +61,6 @@ impl Model {
     /// not.
     pub fn can_hold_lists(self) -> bool {
         self != Model::Causal
-    }
-}
-
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Model {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Model, String> {
-        let called = |model: &Model| {
-            let long = match model {
-                Model::Strict => "sser",
-                Model::Serial => "ser",
-                _ => model.name(),
-            };
-            text.eq_ignore_ascii_case(model.name()) || text.eq_ignore_ascii_case(long)
-        };
-        Model::ALL.into_iter().find(called).ok_or_else(|| {
-            let names: Vec<&str> = Model::ALL.into_iter().map(Model::name).collect();
-            format!("unknown store `{text}`, expected one of {}", names.join(", "))
-        })
     }
 }
 

@@ -1,79 +1,37 @@
 //! The requests of clients: a stream of transactions for each session.
 
 use super::distribution::Distribution;
+use crate::history::words;
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Reads and writes of random keys (PolySI, section 5.1; Plume, section 6).
-    General,
-    /// One or two keys, each read and then perhaps written (MTC, section III).
-    Mini,
-    /// One read, write, compare-and-set or insert-if-not-exists (MTC, section IV-E).
-    Lightweight,
-    /// As general, but no two sessions write the same key (Biswas & Enea 2019, section 6): needs a key for each
-    /// session.
-    DisjointWrites,
-    /// Reads of whole lists and appends (Elle, section 3).
-    ListAppend,
-    /// C-Twitter: tweets, follows, timelines (Cobra, section 6).
-    Twitter,
-    /// RUBiS: an auction site (Cobra, section 6).
-    Rubis,
-    /// TPC-C: orders, payments and deliveries of a wholesale supplier (TPC-C 5.11, clause 2).
-    Tpcc,
+words! {
+    /// A kind of workload.
+    Kind by name of "workload" {
+        /// Reads and writes of random keys (PolySI, section 5.1; Plume, section 6).
+        General = "general",
+        /// As general, but no two sessions write the same key (Biswas & Enea 2019, section 6): needs a key for each
+        /// session.
+        DisjointWrites = "disjoint-writes",
+        /// One or two keys, each read and then perhaps written (MTC, section III).
+        Mini = "mini",
+        /// One read, write, compare-and-set or insert-if-not-exists (MTC, section IV-E).
+        Lightweight = "lightweight",
+        /// Reads of whole lists and appends (Elle, section 3).
+        ListAppend = "list-append",
+        /// C-Twitter: tweets, follows, timelines (Cobra, section 6).
+        Twitter = "c-twitter",
+        /// RUBiS: an auction site (Cobra, section 6).
+        Rubis = "rubis",
+        /// TPC-C: orders, payments and deliveries of a wholesale supplier (TPC-C 5.11, clause 2).
+        Tpcc = "tpc-c",
+    }
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 8] = [
-        Kind::General,
-        Kind::DisjointWrites,
-        Kind::Mini,
-        Kind::Lightweight,
-        Kind::ListAppend,
-        Kind::Twitter,
-        Kind::Rubis,
-        Kind::Tpcc,
-    ];
-
     /// Whether [`Workload::operations`] says how long its transactions are.
     pub fn has_length(self) -> bool {
         matches!(self, Kind::General | Kind::DisjointWrites | Kind::ListAppend)
-    }
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::General => "general",
-            Kind::Mini => "mini",
-            Kind::Lightweight => "lightweight",
-            Kind::DisjointWrites => "disjoint-writes",
-            Kind::ListAppend => "list-append",
-            Kind::Twitter => "c-twitter",
-            Kind::Rubis => "rubis",
-            Kind::Tpcc => "tpc-c",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Kind, String> {
-        let found = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
-            format!("unknown workload `{text}`, expected one of {}", names.join(", "))
-        })
     }
 }
 

@@ -34,6 +34,16 @@ impl<T: Copy + Default> Rows<T> {
 }
 
 impl<T> Rows<T> {
+    /// Items that come row by row. O(rows + items).
+    pub fn of_sorted(n_rows: usize, items: Vec<T>, row: impl Fn(&T) -> u32) -> Rows<T> {
+        Rows { begin: row_begins(n_rows, items.iter().map(row)), items }
+    }
+
+    /// Rows of one item each.
+    pub fn one_each(items: Vec<T>) -> Rows<T> {
+        Rows { begin: (0..=items.len() as u32).collect(), items }
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.begin.len() - 1
@@ -80,7 +90,7 @@ impl<T: Ord> Rows<T> {
 }
 
 /// Where each row begins if items are in these rows, with one entry more than rows.
-pub(super) fn row_begins(n_rows: usize, rows: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(crate) fn row_begins(n_rows: usize, rows: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut begin = vec![0u32; n_rows + 1];
     let mut count = 0usize;
     for row in rows {

@@ -35,6 +35,7 @@ mod restrict;
 mod rules;
 mod stats;
 mod visible;
+mod words;
 
 pub use annotations::{Annotation, Named, Place};
 pub use builder::{BuildError, Builder, Draft, OperationRun};
@@ -52,6 +53,7 @@ pub use rules::{
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, is_hidden, is_isolate, visible, visible_line};
+pub(crate) use words::words;
 
 use lines::Lines;
 use names::UNNUMBERED;

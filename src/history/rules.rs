@@ -4,40 +4,12 @@
 //! anything is inferred. So nothing behind it needs to know which choice was made, but for those that can only be made
 //! while reads are resolved (duplicate values, transactions of unknown outcome, set-up transactions found by themselves).
 
-/// A rule whose choices are words.
-macro_rules! rule {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+use super::words;
 
-        impl $name {
-            /// All choices, the default first.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
-
-            /// The word for it on the command line and in reports.
-            pub fn word(self) -> &'static str {
-                match self { $($name::$variant => $word,)* }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<$name, String> {
-                let found = $name::ALL.iter().find(|choice| choice.word().eq_ignore_ascii_case(text));
-                found.copied().ok_or_else(|| {
-                    let words: Vec<&str> = $name::ALL.iter().map(|choice| choice.word()).collect();
-                    format!("expected one of {}", words.join(", "))
-                })
-            }
-        }
-    };
-}
-
-rule! {
+words! {
     /// What a statement that failed inside a committed transaction means.
-    FailedRule {
+    #[derive(Default)]
+    FailedRule by word {
         /// As the database behaves, if the file names it; else as `Drop`.
         #[default]
         Auto = "auto",
@@ -51,9 +23,10 @@ rule! {
     }
 }
 
-rule! {
+words! {
     /// What a transaction of unknown outcome counts as.
-    UnknownRule {
+    #[derive(Default)]
+    UnknownRule by word {
         /// Committed if a committed transaction read from it, else left out. Exact for every level.
         #[default]
         Observed = "observed",
@@ -64,9 +37,10 @@ rule! {
     }
 }
 
-rule! {
+words! {
     /// Whose version a read returned if several transactions wrote its value.
-    DuplicateRule {
+    #[derive(Default)]
+    DuplicateRule by word {
         /// Any of them: a level is satisfied if one choice satisfies it.
         #[default]
         Any = "any",
@@ -75,9 +49,10 @@ rule! {
     }
 }
 
-rule! {
+words! {
     /// What a list that was read shows.
-    ListRule {
+    #[derive(Default)]
+    ListRule by word {
         /// The order of all its elements; lists of a key must be prefixes of each other.
         #[default]
         Exact = "exact",
@@ -88,9 +63,10 @@ rule! {
     }
 }
 
-rule! {
+words! {
     /// Whether recorded times count.
-    TimeRule {
+    #[derive(Default)]
+    TimeRule by word {
         /// They do, at the levels that involve real time.
         #[default]
         Use = "use",

@@ -110,20 +110,6 @@ impl<T: Send + 'static> Job<T> {
         Job { control, receiver, revision, started: Instant::now(), ended: None, state }
     }
 
-    /// The same for work with one answer, or none if it was stopped or has nothing to say.
-    pub fn answer(
-        name: &str,
-        revision: Revision,
-        wake: Wake,
-        work: impl FnOnce(&Control) -> Option<T> + Send + 'static,
-    ) -> Job<T> {
-        Job::start(name, revision, wake, move |control, outbox| {
-            if let Some(answer) = work(control) {
-                outbox.send(answer);
-            }
-        })
-    }
-
     /// The messages that came since the last call, oldest first. Never blocks.
     pub fn poll(&mut self) -> Vec<T> {
         let mut messages = Vec::new();

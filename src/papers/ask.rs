@@ -4,7 +4,7 @@ use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
 use super::plume::{self, PlumeVariant};
 use super::{Input, Stop, be_sat, c4, published, strong, vl_lwt};
-use crate::checkers::decide::Order;
+use crate::checkers::Order;
 use crate::checkers::{
     self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
     Witness, evidence, weak,
@@ -50,9 +50,7 @@ pub(super) fn ask(
     for &level in levels {
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
-        let seconds = begin.elapsed().as_secs_f64();
-        let checker = checker.name();
-        let result = LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() };
+        let result = LevelResult::new(level, verdict, checker.name(), begin.elapsed().as_secs_f64());
         observe(&result);
         control.advance(1);
         run.asked.levels.push(result);

@@ -108,14 +108,7 @@ fn check_applicable(
 
 fn undecided(checker: Checker, options: &Options, interrupt: Interrupt) -> Vec<LevelResult> {
     let verdict = Verdict::Undecided(Cause::Interrupted(interrupt));
-    let result = |&level: &Level| LevelResult {
-        level,
-        verdict: verdict.clone(),
-        checker: checker.name(),
-        seconds: 0.0,
-        sources: Vec::new(),
-        assuming: Vec::new(),
-    };
+    let result = |&level: &Level| LevelResult::new(level, verdict.clone(), checker.name(), 0.0);
     options.levels.iter().map(result).collect()
 }
 

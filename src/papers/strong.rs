@@ -1,11 +1,12 @@
 //! The algorithms for the strong levels: from an index to a verdict and to what is listed.
 
 use super::{Input, be_search, polysi};
-use crate::checkers::decide::{Decision, Decisions, Order};
-use crate::checkers::mini_transactions::{self, Answer};
+use crate::checkers::decide::Decisions;
+use crate::checkers::mini_transactions;
 use crate::checkers::rest::Sought;
 use crate::checkers::{
-    Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
+    Cause, Checker, Decision, Instances, Level, LevelResult, LevelSet, Options, Order, Pattern, Verdict, evidence,
+    strong_patterns,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId};
@@ -57,9 +58,7 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
         };
     }
     match mini_transactions::decide(index, level, control)? {
-        Some(Answer::InOrder(order)) => Ok(Some(Order::Commits(order))),
-        Some(Answer::ByEvents(events)) => Ok(Some(Order::Events(events))),
-        Some(Answer::Violated { .. }) => Ok(None),
+        Some(decision) => Ok(decision.order()),
         None => {
             Err(unfit(history, index, control)?
                 .unwrap_or_else(|| Cause::Unsupported("not mini-transactions".to_owned())))
@@ -89,7 +88,8 @@ pub(super) fn found(
 ) -> Instances {
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
-    let decisions: Decisions = violated.map(|result| (result.level, (Decision::violated(), result.seconds))).collect();
+    let decisions: Decisions =
+        violated.map(|result| (result.level, (Ok(Decision::violated()), result.seconds))).collect();
     let Input { history, index, reads, .. } = input;
     let max = options.max_instances;
     let mut counts = BTreeMap::new();

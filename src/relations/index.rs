@@ -235,28 +235,12 @@ impl Index {
                 (writer, write_that_was_read(history, writer, self.transaction[reader as usize], to_operation))
             }
         };
-        Edge {
-            from,
-            to: self.transaction[reader as usize],
-            relation: Relation::WriteRead,
-            key: Some(self.key_id(self.read_key[read])),
-            from_operation,
-            to_operation: Some(to_operation),
-            because: Reason::Reads,
-        }
+        Edge::write_read(history, from, from_operation, to_operation)
     }
 
     /// The session order edge between two nodes of a session.
     pub fn session_edge(&self, from: Node, to: Node) -> Edge {
-        Edge {
-            from: self.transaction[from as usize],
-            to: self.transaction[to as usize],
-            relation: Relation::SessionOrder,
-            key: None,
-            from_operation: None,
-            to_operation: None,
-            because: Reason::SessionOrder,
-        }
+        Edge::session_order(self.transaction[from as usize], self.transaction[to as usize])
     }
 
     /// The edge between the writers of two versions that a list orders.

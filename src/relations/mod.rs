@@ -48,7 +48,7 @@ pub use real_time::{TimeChain, has_real_time};
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing, names};
 pub use write_read::resolve;
 
-use crate::history::{KeyId, OperationId, TransactionId};
+use crate::history::{History, KeyId, OperationId, TransactionId};
 
 /// Number of pieces for work whose total grows with the number of pieces, at most `most`: one for one thread. For
 /// several threads a few more than these, since threads are never equally fast: cores are shared with other processes,
@@ -156,6 +156,27 @@ pub struct Edge {
     pub to_operation: Option<OperationId>,
     /// Why it is there.
     pub because: Reason,
+}
+
+impl Edge {
+    /// Session order, between two transactions of a session or from ⊥.
+    pub fn session_order(from: TransactionId, to: TransactionId) -> Edge {
+        let (relation, because) = (Relation::SessionOrder, Reason::SessionOrder);
+        Edge { from, to, relation, key: None, from_operation: None, to_operation: None, because }
+    }
+
+    /// A read returned what a transaction, or ⊥ without a write, wrote.
+    pub fn write_read(history: &History, writer: TransactionId, write: Option<OperationId>, read: OperationId) -> Edge {
+        Edge {
+            from: writer,
+            to: history.transaction_of(read),
+            relation: Relation::WriteRead,
+            key: Some(history.keys()[read.index()]),
+            from_operation: write,
+            to_operation: Some(read),
+            because: Reason::Reads,
+        }
+    }
 }
 
 /// The axiom that forces an inferred edge (Biswas & Enea 2019, Fig. 2). In each, t3 reads key x from t1 and t2 also

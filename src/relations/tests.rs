@@ -240,7 +240,7 @@ fn set_up_transactions_become_part_of_the_initial_state() {
 }
 
 #[test]
-fn unknown_transactions_take_part_when_somebody_who_does_reads_from_them() {
+fn unknown_transactions_take_part_when_one_that_does_reads_from_them() {
     // 0 is read by a committed one and itself reads from 1; 2 is read by the aborted only.
     let (history, resolution) =
         resolved("a: [w x 1, r y 1]?\nb: [w y 1]?\nc: [w z 1]?\nd: [r x 1]\ne: [r z 1]!\nf: [r x 1, w k4 1]?");

@@ -95,7 +95,7 @@ fn counts(findings: &Findings) -> Counts {
     if findings.checker.is_c4() {
         let decided = findings.levels.iter().any(|result| !matches!(result.verdict, Verdict::Undecided(_)));
         let count = |pattern: C4Pattern| findings.c4_patterns.get(&pattern).copied().unwrap_or(0);
-        let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
+        let entries = C4Pattern::all().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
     if !findings.is_counted() {

@@ -63,13 +63,13 @@ fn one(group: Vec<Document>) -> Result<Document, String> {
         }
         (Some(report), _) if reports.is_empty() => Ok(Document::Report(Box::new(Report { part: None, ..report }))),
         (Some(_), _) => Err(format!("there are {} whole reports on it", reports.len() + 1)),
-        (None, Some(elsewhere)) => Ok(Document::Elsewhere(Box::new(nobody_looked(*elsewhere)))),
+        (None, Some(elsewhere)) => Ok(Document::Elsewhere(Box::new(unexamined(*elsewhere)))),
         (None, None) => Err("there is no report on it".to_owned()),
     }
 }
 
 /// A history whose shard is missing.
-fn nobody_looked(elsewhere: Elsewhere) -> Elsewhere {
+fn unexamined(elsewhere: Elsewhere) -> Elsewhere {
     let part = &elsewhere.part;
     let reason = format!("shard {} of {} is missing", part.shard, part.shards);
     let levels = part.levels.iter().map(|level| undecided(level, reason.clone(), 0.0)).collect();

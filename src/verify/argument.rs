@@ -3,6 +3,7 @@
 use super::operations::operation;
 use super::resolution::{Resolution, Source};
 use super::setting::Setting;
+use super::subject::Subject;
 use super::told::Told;
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::report::{EdgeEntry, OperationEntry, ViolationEntry};
@@ -34,13 +35,9 @@ pub(super) struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    pub(super) fn new(
-        history: &'a History,
-        resolution: &'a Resolution<'a>,
-        violation: &'a ViolationEntry,
-        transactions: &'a [TransactionId],
-        is_impossible: bool,
-    ) -> Argument<'a> {
+    /// `is_impossible`: no append can have made some place of a list.
+    pub(super) fn new(subject: Subject<'a>, is_impossible: bool) -> Argument<'a> {
+        let Subject { history, resolution, violation, transactions } = subject;
         let (keys, claims, told) = (Vec::new(), Vec::new(), RefCell::default());
         let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible, told };
         for (index, edge) in violation.edges.iter().enumerate() {

@@ -162,7 +162,7 @@ impl Argument<'_> {
         }
         let writers = self.resolution.writers_on(read, basis);
         match writers.is_empty() {
-            true => Err(format!("{} has no writers to tell apart", text())),
+            true => Err(format!("{} has no writers to distinguish", text())),
             false => Ok(writers.into_iter().map(|writer| Supposed::Writer(read, writer)).collect()),
         }
     }

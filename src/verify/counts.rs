@@ -39,7 +39,7 @@ pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -
     let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
     let is_plain = |violation: &ViolationEntry| levels::are_plain(violation.levels.iter().map(String::as_str));
     let counts_plain = levels::are_plain(report.levels.iter().map(|level| level.level.as_str()));
-    // Beside levels that count sessions, an argument about plain levels only is listed beyond what is counted.
+    // Next to levels that count sessions, an argument about plain levels only is listed beyond what is counted.
     for violation in report.violations.iter().filter(|violation| counts_plain || !is_plain(violation)) {
         *listed.entry(&violation.pattern).or_default() += 1;
     }

@@ -17,54 +17,35 @@ use super::resolution::Resolution;
 use super::scene;
 use super::setting::Setting;
 use super::spans::Span;
+use super::subject::Subject;
 use super::told::{Scene, Told};
-use crate::history::{History, ListRule, OperationId, OperationKind, TransactionId};
-use crate::report::{AppendEntry, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
+use crate::history::{ListRule, OperationId, OperationKind};
+use crate::report::{AppendEntry, EdgeEntry, ProofEntry, ReasonEntry, WriterEntry};
 
 /// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
 
-/// Whether the proof of a violation holds at each of these levels; on request also what it shows. O(edges × cases ×
-/// levels).
+/// Whether the proof of a violation holds at each of these levels; on request also what it shows. `is_impossible`: no append
+/// can have made some place of a list. O(edges × cases × levels).
 pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
+    subject: Subject<'_>,
+    is_impossible: bool,
     (levels, is_told): (&[&str], bool),
 ) -> Result<Told, String> {
-    let argument = Argument::new(history, resolution, violation, transactions, false);
-    argument.holds_at(levels, is_told)
-}
-
-/// The same for a history whose list elements have been distinguished as far as possible.
-pub(super) fn check_apart(
-    apart: &Apart,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-    (levels, is_told): (&[&str], bool),
-) -> Result<Told, String> {
-    let argument = Argument::new(&apart.history, resolution, violation, transactions, apart.is_impossible);
-    argument.holds_at(levels, is_told)
+    Argument::new(subject, is_impossible).holds_at(levels, is_told)
 }
 
 /// What a cycle says about a violation that its reads show: its edges must be there, whatever they contradict.
-pub(super) fn told(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<Told, String> {
-    let argument = Argument::new(history, resolution, violation, transactions, false);
+pub(super) fn told(subject: Subject<'_>) -> Result<Told, String> {
+    let argument = Argument::new(subject, false);
     if let Some(message) = argument.claims.iter().find_map(|claims| claims.as_ref().err()) {
         return Err(message.clone());
     }
-    if let ProofEntry::Cycle { edges } = &violation.proof {
+    if let ProofEntry::Cycle { edges } = &subject.violation.proof {
         argument.is_closed(edges)?;
     }
-    let setting = Setting::new(resolution, Basis::of("CI"));
-    Ok(scene::of_part(&argument, &violation.proof, Some(&setting)))
+    let setting = Setting::new(subject.resolution, Basis::of("CI"));
+    Ok(scene::of_part(&argument, &subject.violation.proof, Some(&setting)))
 }
 
 /// A position in a proof.
@@ -229,11 +210,12 @@ impl Argument<'_> {
         nested: Nested,
     ) -> Result<(), String> {
         let resolution = Resolution::new(&apart.history);
-        let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
+        let (history, resolution, violation) = (&apart.history, &resolution, self.violation);
+        let inner = Argument::new(Subject { history, resolution, violation, transactions: self.transactions }, false);
         if apart.is_impossible {
             // In addition to what the proof mentions, observations of the transactions that would have committed are
             // shown.
-            let setting = Setting::new(&resolution, Basis::of(level));
+            let setting = Setting::new(resolution, Basis::of(level));
             open.retain(|&edge| inner.holds(edge, &setting).is_err());
             self.pass_over(proof, open, nested.is_named);
             return Ok(());
@@ -283,7 +265,7 @@ impl Argument<'_> {
     fn are_all_writers(&self, read: OperationId, cases: &[WriterEntry], setting: &Setting<'_>) -> Result<(), String> {
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
-            return Err(format!("{} has no writers to tell apart", text()));
+            return Err(format!("{} has no writers to distinguish", text()));
         }
         if !setting.is_member(self.history.transaction_of(read)) {
             return Err(format!("the transaction of {} need not take part", text()));

@@ -9,6 +9,7 @@ use super::part::{Part, Writing};
 use super::replay::{Extent, Flaw};
 use super::resolution::{Join, Resolution};
 use super::story::Sources;
+use super::subject::Subject;
 use super::violations::{holds, holds_apart};
 use super::witness::{self, Stage, Witness};
 use crate::control::{Control, Interrupt};
@@ -173,7 +174,8 @@ impl<'a> Verifier<'a> {
     /// By a join; none if the join lacks information.
     fn check(&self, one: &Stated, join: &Arc<Join>) -> Option<Result<(), String>> {
         let resolution = self.by(Arc::clone(join));
-        let checked = holds(self.history, &resolution, &one.entry, &one.transactions);
+        let (history, violation, transactions) = (self.history, &one.entry, &one.transactions);
+        let checked = holds(Subject { history, resolution: &resolution, violation, transactions });
         (!resolution.has_missed()).then_some(checked)
     }
 

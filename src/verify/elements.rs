@@ -122,7 +122,7 @@ fn fitting(
     let mut appends = resolution.committed_appends(key, list[place]);
     appends.retain(|append| !resolution.is_setup(resolution.owner(*append)));
     appends.retain(|&append| {
-        let all = appends_beside(history, append);
+        let all = other_appends(history, append);
         let before = all.iter().take_while(|&&o| o < append).count();
         let fits = |(o, at): (&OperationId, usize)| list.get(at) == Some(&history.operation(*o).value);
         resolution.owner(append) != reader
@@ -134,13 +134,13 @@ fn fitting(
 }
 
 /// All appends of a transaction to the key of one of them, in program order.
-fn appends_beside(history: &History, append: OperationId) -> Vec<OperationId> {
+fn other_appends(history: &History, append: OperationId) -> Vec<OperationId> {
     let key = history.operation(append).key;
-    let is_beside = |o: &OperationId| {
+    let is_other = |o: &OperationId| {
         let o = history.operation(*o);
         o.kind == OperationKind::Write && o.key == key
     };
-    history.operations_of(history.transaction_of(append)).filter(is_beside).collect()
+    history.operations_of(history.transaction_of(append)).filter(is_other).collect()
 }
 
 /// Gives the appends of transactions to keys elements of their own, at the places around those of some of them (read,
@@ -153,7 +153,7 @@ fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> (Hist
     let mut stands_at: FxHashMap<OperationId, usize> = FxHashMap::default();
     let mut exclude_each_other = false;
     for &(read, place, append) in made {
-        let all = appends_beside(history, append);
+        let all = other_appends(history, append);
         let begin = place - all.iter().take_while(|&&o| o < append).count();
         let key = history.operation(read).key;
         let known = (begin..).zip(&all).map(|(at, o)| (made_by.get(&(key, at)), stands_at.get(o), at, o));

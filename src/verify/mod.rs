@@ -71,6 +71,7 @@ mod scene;
 mod setting;
 mod spans;
 mod story;
+mod subject;
 mod timed;
 mod told;
 mod violations;

@@ -7,9 +7,10 @@ use super::levels::{self, Replay};
 use super::operations::operation;
 use super::replay::Flaw;
 use super::resolution::Resolution;
+use super::subject::Subject;
 use super::told::Told;
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::report::{EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry};
+use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a level is about what was overwritten only.
@@ -82,12 +83,8 @@ pub(super) fn order_fits(history: &History, initial: &Initial, order: &[Transact
 }
 
 /// Whether a violation is a cycle of such orders, each of which counts at all of its levels.
-pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<(), String> {
+pub(super) fn check(subject: Subject<'_>) -> Result<(), String> {
+    let Subject { history, resolution, violation, transactions } = subject;
     if !violation.levels.iter().all(|level| is_of_overwriting(level)) {
         return Err("what was overwritten says nothing of its other levels".to_owned());
     }
@@ -112,13 +109,9 @@ pub(super) fn check(
 }
 
 /// What it shows.
-pub(super) fn told(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Told {
-    let argument = Argument::new(history, resolution, violation, transactions, false);
+pub(super) fn told(subject: Subject<'_>) -> Told {
+    let violation = subject.violation;
+    let argument = Argument::new(subject, false);
     let ProofEntry::Cycle { edges } = &violation.proof else { return Err("its proof shows no WriteCycle".to_owned()) };
     if violation.pattern != "WriteCycle" {
         return Err(format!("its cycle shows WriteCycle, not {}", violation.pattern));

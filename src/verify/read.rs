@@ -2,8 +2,9 @@
 
 use super::basis::Basis;
 use super::operations::{operation, operations};
-use super::resolution::{Resolution, Source};
+use super::resolution::Source;
 use super::setting::Setting;
+use super::subject::Subject;
 use super::told::{Surplus, Told};
 use super::{edge, levels, scene};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
@@ -13,13 +14,8 @@ use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
 const NON_REPEATABLE: &str = "TAP-j";
 
 /// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
-pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-    levels: &[&str],
-) -> Result<(), String> {
+pub(super) fn check(subject: Subject<'_>, levels: &[&str]) -> Result<(), String> {
+    let Subject { history, resolution, violation, transactions } = subject;
     if violation.pattern == super::linear::PATTERN {
         return super::linear::no_order(history, resolution, transactions, levels);
     }
@@ -47,13 +43,8 @@ pub(super) fn check(
 
 /// What a violation whose operations alone are its proof shows. Every read it names must be part of the instance, and
 /// every edge must give the source of such a read.
-pub(super) fn told(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-    surplus: Surplus,
-) -> Told {
+pub(super) fn told(subject: Subject<'_>, surplus: Surplus) -> Told {
+    let Subject { history, resolution, violation, transactions } = subject;
     if violation.pattern == super::linear::PATTERN {
         let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
         let wrong = violation.edges.iter().position(|edge| !in_time(edge));

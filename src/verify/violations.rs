@@ -5,6 +5,7 @@ use super::elements::Apart;
 use super::form::Form;
 use super::levels::{self, is_of_reads};
 use super::resolution::Resolution;
+use super::subject::Subject;
 use super::told::{Scene, Surplus, Told};
 use super::{Problem, SessionNames, overwriting, read};
 use crate::history::{History, TransactionId};
@@ -35,7 +36,12 @@ pub(super) struct Confirmed {
     pub(super) is_plain: bool,
 }
 
-impl Court<'_> {
+impl<'a> Court<'a> {
+    /// A violation of its history.
+    fn subject<'s>(&'s self, violation: &'s ViolationEntry, transactions: &'s [TransactionId]) -> Subject<'s> {
+        Subject { history: self.history, resolution: self.resolution, violation, transactions }
+    }
+
     /// Confirms a violation at all levels it names.
     pub(super) fn confirm(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
         let (Some((with_sessions, plain)), Some(court)) = (apart_by_sessions(violation), self.plain) else {
@@ -46,7 +52,7 @@ impl Court<'_> {
         }
         let at_fault = |message| Problem { place: format!("violation {}", violation.id), message };
         let transactions = self.transactions(violation).map_err(at_fault)?;
-        let shown = holds(court.history, court.resolution, &plain, &transactions);
+        let shown = holds(court.subject(&plain, &transactions));
         let shown = match court.apart {
             Some((apart, resolution)) => shown.or_else(|_| holds_apart(apart, resolution, &plain, &transactions)),
             None => shown,
@@ -94,24 +100,24 @@ impl Court<'_> {
 
     /// What a violation with a valid proof shows.
     fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
-        let Court { history, resolution, .. } = *self;
+        let subject = self.subject(violation, transactions);
         if of_overwriting(violation) {
-            overwriting::check(history, resolution, violation, transactions)?;
-            return Ok(overwriting::told(history, resolution, violation, transactions));
+            overwriting::check(subject)?;
+            return Ok(overwriting::told(subject));
         }
         let mut levels = named(violation)?;
         if violation.proof == ProofEntry::Read
             || levels.iter().any(|level| is_of_reads(level)) && !names_reads(&violation.proof)
         {
-            holds(history, resolution, violation, transactions)?;
+            holds(subject)?;
         }
         if violation.proof == ProofEntry::Read {
-            return Ok(read::told(history, resolution, violation, transactions, self.surplus));
+            return Ok(read::told(subject, self.surplus));
         }
         levels.retain(|level| !is_of_reads(level) || names_reads(&violation.proof));
         match levels.is_empty() {
-            true => cycle::told(history, resolution, violation, transactions),
-            false => cycle::check(history, resolution, violation, transactions, (&levels, true)),
+            true => cycle::told(subject),
+            false => cycle::check(subject, false, (&levels, true)),
         }
     }
 
@@ -123,12 +129,12 @@ impl Court<'_> {
         resolution: &Resolution<'_>,
         violation: &ViolationEntry,
     ) -> Result<(Vec<TransactionId>, Told), String> {
-        let history = &apart.history;
         let transactions = self.transactions(violation)?;
         holds_apart(apart, resolution, violation, &transactions)?;
+        let subject = Subject { history: &apart.history, resolution, violation, transactions: &transactions };
         let told = match violation.proof {
-            ProofEntry::Read => read::told(history, resolution, violation, &transactions, self.surplus),
-            _ => cycle::check_apart(apart, resolution, violation, &transactions, (&named(violation)?, true))?,
+            ProofEntry::Read => read::told(subject, self.surplus),
+            _ => cycle::check(subject, apart.is_impossible, (&named(violation)?, true))?,
         };
         Ok((transactions, told))
     }
@@ -154,27 +160,23 @@ fn apart_by_sessions(violation: &ViolationEntry) -> Option<(ViolationEntry, Viol
 }
 
 /// Whether the proof of a violation holds at each level it names.
-pub(super) fn holds(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<(), String> {
+pub(super) fn holds(subject: Subject<'_>) -> Result<(), String> {
+    let violation = subject.violation;
     if of_overwriting(violation) {
-        return overwriting::check(history, resolution, violation, transactions);
+        return overwriting::check(subject);
     }
     let levels = named(violation)?;
     if violation.proof == ProofEntry::Read {
-        return read::check(history, resolution, violation, transactions, &levels);
+        return read::check(subject, &levels);
     }
     // A cycle says nothing about CI, but two reads of one key do. Proofs that name their reads show it themselves.
     let names_reads = names_reads(&violation.proof);
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) =
         levels.into_iter().partition(|level| is_of_reads(level) && !names_reads);
     if !of_reads.is_empty() {
-        read::check(history, resolution, violation, transactions, &of_reads)?;
+        read::check(subject, &of_reads)?;
     }
-    cycle::check(history, resolution, violation, transactions, (&of_cycles, false)).map(drop)
+    cycle::check(subject, false, (&of_cycles, false)).map(drop)
 }
 
 /// The same in a history whose list elements are distinguished, which says nothing of CI: there every append counts.
@@ -188,9 +190,10 @@ pub(super) fn holds_apart(
         return Err("elements appended more than once show nothing at read uncommitted".to_owned());
     }
     let levels = named(violation)?;
+    let subject = Subject { history: &apart.history, resolution, violation, transactions };
     match violation.proof {
-        ProofEntry::Read => read::check(&apart.history, resolution, violation, transactions, &levels),
-        _ => cycle::check_apart(apart, resolution, violation, transactions, (&levels, false)).map(drop),
+        ProofEntry::Read => read::check(subject, &levels),
+        _ => cycle::check(subject, apart.is_impossible, (&levels, false)).map(drop),
     }
 }
 

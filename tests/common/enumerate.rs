@@ -1,7 +1,7 @@
 //! All small histories, each once up to symmetry.
 //!
 //! A *shape* says which sessions there are, how many transactions each has, and what kind of operation on which of two keys
-//! stands where. In a shape every read ranges over the initial version, every write of its key anywhere in the history,
+//! is where. In a shape every read ranges over the initial version, every write of its key anywhere in the history,
 //! and thin air. Written values are numbered in the order of the file, so names of values do not count; what is left are the
 //! names of the keys and the order of the sessions. Of all histories that differ in these only, the one with the
 //! smallest encoding is generated.
@@ -104,7 +104,7 @@ impl Shape {
         Some(Shape { sessions, symmetries, steps })
     }
 
-    /// Calls `visit` with every history of the shape that has at most `thin_air` reads of values that nobody wrote.
+    /// Calls `visit` with every history of the shape that has at most `thin_air` reads of values that no transaction wrote.
     pub(crate) fn histories(&self, thin_air: usize, mut visit: impl FnMut(&Reads)) {
         let choices: Vec<Vec<u8>> = self.steps.iter().map(|&step| self.choices(step, thin_air > 0)).collect();
         let mut place = vec![0; self.steps.len()];

@@ -65,7 +65,7 @@ impl Formula {
     /// second one (for a negated literal first and second change places): so where the literal is false the second one of
     /// this pair comes first, too. Then a reader of the second one's version comes before the first one; and the reader
     /// of the next literal comes after the first one, because it reads from it. If all literals of a clause are false
-    /// this goes in a circle.
+    /// this is circular.
     pub(crate) fn sketch(&self) -> Sketch {
         let n = self.n_variables;
         let n_literals: usize = self.clauses.iter().map(Vec::len).sum();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A relation: by transaction, the set of those that it leads to.
 type Rows = Vec<u32>;
 
-/// Stands for ⊥ as the writer of a read.
+/// In the place of ⊥ as the writer of a read.
 const BOTTOM: usize = usize::MAX;
 
 const ORDERS: [char; 5] = ['P', 'S', 'R', 'K', 'C'];

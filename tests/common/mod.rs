@@ -49,7 +49,7 @@ pub(crate) fn repository(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The folder of real histories, which is not part of the repository: `ISOSCOPE_CORPUS`, or `shared/corpus` beside the
+/// The folder of real histories, which is not part of the repository: `ISOSCOPE_CORPUS`, or `shared/corpus` next to the
 /// repository. Prints a line and answers `None` where it is absent.
 pub(crate) fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("ISOSCOPE_CORPUS").map_or_else(|| repository("../shared/corpus"), PathBuf::from);

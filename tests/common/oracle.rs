@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
 pub(crate) const LEVELS: [Level; 7] = Level::WITHOUT_TIMES;
 
-/// Stands for ⊥ as the writer of a read.
+/// In the place of ⊥ as the writer of a read.
 pub(crate) const BOTTOM: usize = usize::MAX;
 
 /// Most combinations of choices that are tried.
@@ -207,7 +207,7 @@ impl Observation {
                 operations
                     .map(|at| match &lists[t][at] {
                         None => meaning(&transactions, t, at, &reads_initial),
-                        // Its own appends are not the end of it: wrong, whoever appended the last element.
+                        // Its own appends are not the end of it: wrong, whichever transaction appended the last element.
                         Some(None) => match meaning(&transactions, t, at, &reads_initial) {
                             Some(Meaning::Internal) => Some(Meaning::Wrong('o')),
                             other => other,
@@ -248,7 +248,7 @@ impl Observation {
     }
 
     /// All ways to explain the reads: a writer for each, and the transactions of unknown outcome that the writers chosen
-    /// make committed. Transactions that nobody reads from have no effect on anybody.
+    /// make committed. Transactions from which none reads have no effect on others.
     pub(crate) fn choices(&self) -> Vec<Choice> {
         let none: Vec<Vec<Option<usize>>> =
             self.meaning.iter().map(|operations| vec![None; operations.len()]).collect();
@@ -482,8 +482,8 @@ fn meaning(
 
 /// Transactions that only say what the initial version of every key is: the committed transactions with which a session
 /// begins, as long as they write nothing but values that read as initial anyway. They count only if together they write
-/// every key in use, each key one of them, and nobody else writes an initial value, for else they may be a late reset.
-/// Transactions that aborted do not matter here. Nor is it a beginning if somebody else had ended before.
+/// every key in use, each key one of them, and no other writes an initial value, for else they may be a late reset.
+/// Transactions that aborted do not matter here. Nor is it a beginning if another had ended before.
 fn set_up_transactions(history: &History, all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
     let matters = |t: &usize| all[*t].outcome != Outcome::Aborted && !all[*t].operations.is_empty();
     let says_initial = |t: &usize| {

@@ -173,7 +173,7 @@ enum Model {
     Prefix,
     /// A set of transactions closed under causes, that grows with the session.
     Causal,
-    /// All or nothing of each transaction, chosen anew by every transaction.
+    /// All or nothing of each transaction, chosen again by every transaction.
     Atomic,
     /// Any committed version for each read.
     Committed,

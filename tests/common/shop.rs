@@ -211,7 +211,7 @@ impl Shop {
         }
     }
 
-    /// Two restocks reach two replicas in opposite orders, and a reader stands at each.
+    /// Two restocks reach two replicas in opposite orders, and there is a reader at each.
     fn long_fork(&mut self, servers: [usize; 4], products: [u64; 2]) {
         let snapshot = self.now();
         let stock = products.map(|product| format!("stock/{product}"));

@@ -19,7 +19,7 @@ pub(crate) struct Transaction {
     pub(crate) operations: Vec<Operation>,
 }
 
-/// Sessions, called a, b, c and so on. Value 0 reads as the initial version unless somebody writes it.
+/// Sessions, called a, b, c and so on. Value 0 reads as the initial version unless a transaction writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sketch {
     pub(crate) sessions: Vec<Vec<Transaction>>,

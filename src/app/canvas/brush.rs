@@ -260,7 +260,7 @@ impl Brush<'_> {
         let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
         if is_note && on_screen < smallest(role) && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
-            // Beside words that can be read, bars would only distract.
+            // Where words can be read, bars would only distract.
             return;
         }
         if on_screen < smallest(role) || room < size {

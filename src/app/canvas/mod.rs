@@ -295,14 +295,14 @@ impl Canvas {
         let scale = ui.pixels_per_point();
         let fill = ui.fonts(|fonts| fonts.font_atlas_fill_ratio());
         // The atlas is rebuilt when it is nearly full; kept text would point into the old one.
-        let atlas_made_anew = fill < self.last.atlas_fill;
+        let atlas_was_remade = fill < self.last.atlas_fill;
         let moved = self.last.rect != Some(rect) || self.last.pixels_per_point != scale;
         if *self.look != look {
             self.look = Arc::new(look);
             self.spread_look();
             self.last.fresh = FRESH_FRAMES;
         }
-        if busy || moved || atlas_made_anew || self.dragged.is_some() {
+        if busy || moved || atlas_was_remade || self.dragged.is_some() {
             self.last.fresh = FRESH_FRAMES;
         }
         self.last.rect = Some(rect);

@@ -54,14 +54,14 @@ impl Order {
             Purpose::Hunt => format!("-seed-{seed}"),
             Purpose::Compare => format!("-{isolation}"),
         };
-        beside(file, &more)
+        next_to(file, &more)
     }
 
     /// The file for a table of all rounds.
     pub fn table(&self) -> PathBuf {
         let name = format!("{}-levels-{}-seed-{}.csv", self.database, self.workload.kind, self.workload.seed);
         match &self.file {
-            Some(file) => beside(file, "-levels").with_extension("csv"),
+            Some(file) => next_to(file, "-levels").with_extension("csv"),
             None => self.folder.join(name),
         }
     }
@@ -73,7 +73,7 @@ impl Order {
 }
 
 /// The path with `more` after its name and before its extension.
-fn beside(path: &Path, more: &str) -> PathBuf {
+fn next_to(path: &Path, more: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let ending = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
     path.with_file_name(format!("{stem}{more}{ending}"))
@@ -82,7 +82,7 @@ fn beside(path: &Path, more: &str) -> PathBuf {
 /// The path, or a numbered one next to it if it is taken.
 pub fn free(path: &Path) -> PathBuf {
     let is_free = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) || !path.exists();
-    let mut names = std::iter::once(path.to_owned()).chain((2..10_000).map(|n| beside(path, &format!("-{n}"))));
+    let mut names = std::iter::once(path.to_owned()).chain((2..10_000).map(|n| next_to(path, &format!("-{n}"))));
     names.find(is_free).unwrap_or_else(|| path.to_owned())
 }
 

@@ -20,7 +20,7 @@ const HEIGHT: f32 = 160.0;
 const GAP: f32 = 12.0;
 
 /// The edge whose answer is next to it: it was clicked, and the graph shows it.
-fn told_beside(state: &State, document: &Document) -> Option<EdgeIndex> {
+fn told_next_to_it(state: &State, document: &Document) -> Option<EdgeIndex> {
     let picture = document.current_picture().filter(|_| state.page == Page::Graph && !document.whole_group)?;
     let Some(Attention::Edge(index)) = document.pinned else { return None };
     let edge = picture.edges().get(index)?;
@@ -35,7 +35,7 @@ pub(super) fn beside_ui(
     canvas: &Canvas,
     requests: &mut Requests,
 ) {
-    let Some((index, picture)) = told_beside(state, document).zip(document.current_picture()) else { return };
+    let Some((index, picture)) = told_next_to_it(state, document).zip(document.current_picture()) else { return };
     let Some((edge, label)) = picture.edges().get(index).zip(canvas.label_of(area, index)) else { return };
     let id = Id::new(("why an edge is there", index));
     let size = ui.ctx().memory(|memory| memory.area_rect(id)).map_or(vec2(WIDTH, HEIGHT), |rect| rect.size());
@@ -102,7 +102,7 @@ pub(super) fn why_ui(ui: &mut Ui, picture: &Picture, state: &State, document: &D
         _ => None,
     };
     // One answer at a time.
-    let chosen = chosen.filter(|edge| *edge < picture.edges().len() && told_beside(state, document).is_none());
+    let chosen = chosen.filter(|edge| *edge < picture.edges().len() && told_next_to_it(state, document).is_none());
     match chosen {
         Some(edge) => answer_ui(ui, picture, document, edge, requests),
         None => {

@@ -156,14 +156,14 @@ pub(super) fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnO
 }
 
 /// The heading of a column and what is next to it: of the same height in all columns.
-pub(super) fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
+pub(super) fn heading_ui(ui: &mut Ui, text: &str, next: impl FnOnce(&mut Ui)) {
     let strong = Palette::of(ui).strong;
     let size = vec2(ui.available_width(), 26.0);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
         ui.set_min_height(size.y);
         ui.add_space(8.0);
         style::bold_line(ui, text, style::BODY, strong);
-        beside(ui);
+        next(ui);
     });
 }
 

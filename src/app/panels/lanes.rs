@@ -133,7 +133,7 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
 /// How many times as large as in an export the anomaly is drawn in this room.
 fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
     let (wide, high) = (room.x / scene.bounds.width().max(1.0), room.y / scene.bounds.height().max(1.0));
-    // Rows can be scrolled to; what is beside a column cannot be missed.
+    // Rows can be scrolled to; all columns must be in sight.
     wide.min(high.max(READABLE)).clamp(LEGIBLE, LARGE)
 }
 

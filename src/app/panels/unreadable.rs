@@ -6,7 +6,6 @@ use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use crate::app::unreadable::Unreadable;
 use crate::app::vocabulary::Page;
-use crate::formats;
 use egui::{RichText, ScrollArea, Ui};
 
 /// Maximum number of lines of an example.
@@ -66,11 +65,10 @@ fn formats_ui(ui: &mut Ui) {
     let width = (ui.available_width() - 2.0 * f32::from(style::MARGIN)) / 2.0;
     ScrollArea::vertical().id_salt("formats").auto_shrink(false).show(ui, |ui| {
         egui::Grid::new("formats").num_columns(2).spacing([24.0, 14.0]).show(ui, |ui| {
-            for (place, (name, text)) in samples::IN_FORMATS.iter().enumerate() {
+            for (place, (name, about, text)) in samples::IN_FORMATS.iter().enumerate() {
                 ui.vertical(|ui| {
                     ui.set_width(width - 24.0);
-                    let about = formats::FORMATS.iter().find(|format| format.name == *name);
-                    let about = about.map_or(String::new(), |format| format!("{name}: {}", format.about));
+                    let about = format!("{name}: {about}");
                     ui.add(egui::Label::new(RichText::new(about).color(palette.text)).truncate());
                     for line in text.lines().take(LINES) {
                         let line = RichText::new(line).monospace().color(palette.weak);

@@ -1,8 +1,9 @@
 //! Decides levels of histories in which reads have several possible writers by trying choices among them.
 
 use super::super::ambiguity::{Chooser, Found, Means, Solution};
-use super::super::decide::{Decision, Decisions};
-use super::{Prepared, Run};
+use super::super::decide::Decisions;
+use super::super::decision::Decision;
+use super::{Prepared, Request, Run};
 use crate::checkers::{Cause, Level, LevelSet, Verdict, cut_isolation};
 use crate::control::Interrupt;
 use crate::history::{OperationId, TransactionId};
@@ -50,18 +51,19 @@ impl Run<'_> {
     /// violated. Returns the levels that every choice violates but that are satisfied without these reads.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, index, self.mode.search_limits(), self.control);
+        let Request { history, control, mode, .. } = self.asked;
+        let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let tears = self.tears_reads(resolution);
         let mut progress = Progress::default();
         for (&level, (decision, _)) in decisions {
             match decision {
-                Decision::Satisfied(_) if tears && level.implies(Level::CutIsolation) => {
+                Ok(Decision::Satisfied(_)) if tears && level.implies(Level::CutIsolation) => {
                     self.settle(level, Verdict::Violated);
                     progress.violated.insert(level);
                 }
-                Decision::Satisfied(_) => drop(progress.open.insert(level)),
-                Decision::Violated { .. } => progress.refuted.insert(level),
-                Decision::Undecided(_) => {}
+                Ok(Decision::Satisfied(_)) => drop(progress.open.insert(level)),
+                Ok(Decision::Violated { .. }) => progress.refuted.insert(level),
+                Err(_) => {}
             }
         }
         let ended = self.choose_by_all_means(&chooser, &mut progress).err();
@@ -131,7 +133,7 @@ impl Run<'_> {
     fn tears_reads(&self, resolution: &Resolution) -> bool {
         match self.verdicts.get(&Level::CutIsolation) {
             Some((verdict, _)) => *verdict == Verdict::Violated,
-            None => cut_isolation::verdict(self.history, resolution) == Verdict::Violated,
+            None => cut_isolation::verdict(self.asked.history, resolution) == Verdict::Violated,
         }
     }
 
@@ -157,10 +159,10 @@ impl Run<'_> {
     /// A level that respects real time if reads have several possible writers.
     pub(super) fn in_real_time_with_writers(&self, level: Level, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let (effort, patience) = self.mode.search_limits();
-        let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
+        let Request { history, control, mode, .. } = self.asked;
+        let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let found = match level.is_strong() && level.clock().is_none() {
-            true => chooser.ask_engine(level, effort),
+            true => chooser.ask_engine(level, mode.effort),
             false => chooser.by(Means::Guesses, level),
         };
         match found {

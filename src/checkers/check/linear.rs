@@ -33,7 +33,7 @@ impl Run<'_> {
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
         let mut evidence = Evidence::default();
         let level = Level::Linearizability;
-        if !self.levels.contains(&level) {
+        if !self.levels().contains(&level) {
             return evidence;
         }
         let begin = Instant::now();
@@ -44,10 +44,8 @@ impl Run<'_> {
         self.decided(level, verdict.clone(), begin.elapsed().as_secs_f64());
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
             evidence.settles_all = true;
-            for other in self.levels.clone() {
-                if !other.is_of_reads() && other != level {
-                    self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
-                }
+            for &other in self.levels().iter().filter(|other| !other.is_of_reads() && **other != level) {
+                self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
             }
         }
         evidence
@@ -60,7 +58,7 @@ impl Run<'_> {
         if prepared.index.clock_against_session_order().is_some() {
             return self.as_strict(prepared, evidence);
         }
-        match linearizability::decide(self.history, &prepared.resolution, self.control)? {
+        match linearizability::decide(self.asked.history, &prepared.resolution, self.asked.control)? {
             Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
             Linear::Violated(conflicts) => {
                 evidence.conflicts = conflicts;
@@ -73,12 +71,11 @@ impl Run<'_> {
     /// The verdict of strict serializability, which differs only in failed comparisons.
     fn as_strict(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
         let level = Level::StrictSerializability;
-        let counts = self.options.counts || self.options.max_instances > 0;
-        let options = Options { levels: vec![level], counts, ..self.options.clone() };
-        let resolution = Some(Arc::clone(&prepared.resolution));
-        let Run { history, control, mode, .. } = *self;
-        let request = Request { history, options: &options, control, mode, observe: &|_| {} };
-        let mut findings = request.check(resolution);
+        let Request { history, options, control, .. } = self.asked;
+        let counts = options.counts || options.max_instances > 0;
+        let options = Options { levels: vec![level], counts, ..options.clone() };
+        let request = Request { options: &options, observe: &|_| {}, ..self.asked };
+        let mut findings = request.check(Some(Arc::clone(&prepared.resolution)));
         let verdict = findings.levels.pop().map(|result| result.verdict);
         match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
             Verdict::Violated => {
@@ -87,10 +84,10 @@ impl Run<'_> {
                 Ok(Verdict::Violated)
             }
             Verdict::Satisfied(Witness::CommitOrder(order)) => {
-                if linearizability::comparisons_fit(self.history, &order) {
+                if linearizability::comparisons_fit(history, &order) {
                     return Ok(Verdict::Satisfied(Witness::CommitOrder(order)));
                 }
-                match linearizability::decide_across(self.history, &prepared.resolution, &order, self.control)? {
+                match linearizability::decide_across(history, &prepared.resolution, &order, control)? {
                     Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
                     Linear::Violated(conflicts) => {
                         evidence.conflicts = conflicts;
@@ -119,28 +116,28 @@ impl Run<'_> {
             }
             found.violations.extend(evidence.strict.violations);
         }
-        let n = evidence.conflicts.len();
-        if n == 0 || self.options.max_instances == 0 {
+        let Request { history, options, control, .. } = self.asked;
+        if evidence.conflicts.is_empty() || options.max_instances == 0 {
             return;
         }
         let is_strict = |conflict: &Conflict| matches!(conflict, Conflict::Strict(_));
         let cores = !evidence.conflicts.iter().all(is_strict);
-        let cores = cores.then(|| Cores::new(self.history, resolution));
+        let cores = cores.then(|| Cores::new(history, resolution));
         let mut group = 0;
-        for conflict in evidence.conflicts.into_iter().take(self.options.max_instances) {
+        for conflict in evidence.conflicts.into_iter().take(options.max_instances) {
             let violation = match conflict {
                 Conflict::Strict(_) if is_shown => continue,
                 Conflict::Strict(transactions) => {
                     let level = Level::StrictSerializability;
-                    strong_patterns::of_core(self.history, index, nodes(index, &transactions), level, self.control)
+                    strong_patterns::of_core(history, index, nodes(index, &transactions), level, control)
                 }
                 Conflict::NoOrder(key, stuck) => {
                     let Some(cores) = &cores else { continue };
-                    cores.violation(key, stuck, self.control)
+                    cores.violation(key, stuck, control)
                 }
                 Conflict::NoOrderAcross(keys, stuck) => {
                     let Some(cores) = &cores else { continue };
-                    cores.violation_across(&keys, stuck, self.control)
+                    cores.violation_across(&keys, stuck, control)
                 }
             };
             match violation {

@@ -17,18 +17,20 @@ impl Run<'_> {
         by_choice: LevelSet,
         linear: linear::Evidence,
     ) -> Instances {
-        if !self.options.counts && self.options.max_instances == 0 {
+        let Request { history, options, control, .. } = self.asked;
+        let max_instances = options.max_instances;
+        if !options.counts && max_instances == 0 {
             let is_violated = self.verdicts.values().any(|(verdict, _)| *verdict == Verdict::Violated);
             self.rest.counted = if is_violated { Counted::NotAtAll } else { Counted::All };
             return Instances::default();
         }
-        self.control.phase("listing violations", 0);
+        control.phase("listing violations", 0);
         let sought = Sought::of(decisions);
         let mut first = None;
-        if !self.options.counts || self.control.limits_time() {
+        if !options.counts || control.limits_time() {
             first = self.first(&prepared, decisions, by_choice, &linear);
         }
-        if let Some(First { found, weak }) = first.take_if(|_| !self.options.counts) {
+        if let Some(First { found, weak }) = first.take_if(|_| !options.counts) {
             let is_violated = found.violations.iter().any(|violation| violation.levels.weakest().is_some());
             let counted = Counted::Not(Box::new(Uncounted { sought, weak }));
             let counted = if is_violated { counted } else { Counted::All };
@@ -36,8 +38,8 @@ impl Run<'_> {
             return found;
         }
         // What was found must still be verified when the time for counting is over.
-        let counting = self.control.leaving_time();
-        let mut listing = Listing { history: self.history, max_instances: self.options.max_instances, sought };
+        let counting = control.leaving_time();
+        let mut listing = Listing { history, max_instances, sought };
         let mut found = listing.list(&mut prepared, !linear.is_empty(), first, &counting);
         if prepared.resolution.has_multiple_sources() {
             self.list_cases(&prepared.resolution, by_choice, &mut found);
@@ -45,7 +47,7 @@ impl Run<'_> {
         self.list_conflicts(linear, &prepared.resolution, &prepared.index, &mut found);
         self.assumptions.extend(not_all_listed(&counting));
         let satisfied = self.levels_that_hold();
-        evidence::arrange(&mut found, satisfied, self.options.max_instances);
+        evidence::arrange(&mut found, satisfied, max_instances);
         self.rest = Rest { sought: listing.sought.violated, satisfied, ..Rest::default() };
         found
     }
@@ -63,8 +65,9 @@ impl Run<'_> {
         }
         let Prepared { index, reads, .. } = prepared;
         let (violated, core) = (Sought::of(decisions).violated, (weakest_core(decisions), &cores(decisions)[..]));
-        let max = self.options.max_instances;
-        let (mut found, weak) = evidence::first(self.history, index, reads, violated, core, max, self.control)?;
+        let Request { history, options, control, .. } = self.asked;
+        let max = options.max_instances;
+        let (mut found, weak) = evidence::first(history, index, reads, violated, core, max, control)?;
         evidence::arrange(&mut found, self.levels_that_hold(), 1);
         let is_shown =
             |(level, (verdict, _)): (&Level, &(Verdict, f64))| *verdict != Verdict::Violated || names(&found, *level);
@@ -76,19 +79,19 @@ impl Run<'_> {
         let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
             matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
         };
-        LevelSet::downward(self.verdicts.iter().filter_map(satisfied)).union(LevelSet::not_asked(&self.options.levels))
+        LevelSet::downward(self.verdicts.iter().filter_map(satisfied)).union(LevelSet::not_asked(self.levels()))
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which
     /// may differ from choice to choice.
     fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
-        hold_under_every_choice(self.history, resolution, found);
+        hold_under_every_choice(self.asked.history, resolution, found);
         let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
         // If every choice violates cut isolation, the levels above need no case analysis.
         let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
         if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
             || cut_isolation.is_none() && is_torn)
-            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
+            && let Some(violation) = cut_isolation::refutation(self.asked.history, resolution)
         {
             add(found, violation);
         }
@@ -110,19 +113,20 @@ impl Run<'_> {
     /// Why a level is violated whatever the writers of the ambiguous reads: a small tree of cases if one is found, else
     /// combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
+        let Request { history, control, .. } = self.asked;
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
         if let Why::Combinations(level, lists) = &why
-            && let Some(violation) = refutation::refute_by(self.history, resolution, *level, lists, self.control)?
+            && let Some(violation) = refutation::refute_by(history, resolution, *level, lists, control)?
         {
             return Ok(Some(violation));
         }
-        if let Some(violation) = refutation::refute(self.history, resolution, level, self.control)? {
+        if let Some(violation) = refutation::refute(history, resolution, level, control)? {
             return Ok(Some(violation));
         }
         if let Why::Told(violation) = why {
             return Ok(Some(*violation));
         }
-        Ok(match refutation::search(self.history, resolution, level, u64::MAX, self.control)? {
+        Ok(match refutation::search(history, resolution, level, u64::MAX, control)? {
             Searched::Violated(violation) => violation.map(|violation| *violation),
             Searched::Satisfied(_) | Searched::GaveUp => None,
         })

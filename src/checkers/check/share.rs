@@ -2,6 +2,7 @@
 
 use super::super::share::{ShardAssignment, Share, Shared, assign_shards, decide_mine};
 use super::*;
+use crate::checkers::decision::is_violated;
 use crate::relations::Component;
 
 /// Whether some of these levels are decided component by component, as far as that is known without an index. The same for
@@ -24,13 +25,13 @@ impl Run<'_> {
     /// Checks what belongs to a share. Work that cannot be divided is left to the first shard.
     pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
         let Some(components) = self.components(&prepared) else {
-            self.shared = Some(ShardAssignment::whole(share, self.levels.clone()));
+            self.shared = Some(ShardAssignment::whole(share, self.levels().to_vec()));
             return if share.is_first() { self.check(prepared) } else { Instances::default() };
         };
         let mine = assign_shards(&components, share);
         self.shared = Some(ShardAssignment {
             share,
-            levels: self.levels.clone(),
+            levels: self.levels().to_vec(),
             components: components.len(),
             mine: mine.clone(),
         });
@@ -41,9 +42,9 @@ impl Run<'_> {
     fn components(&self, prepared: &Prepared) -> Option<Vec<Component>> {
         let is_plain = prepared.resolution.n_ambiguous() == 0
             && prepared.reads.counts.is_empty()
-            && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
+            && n_ambiguous_elements(self.asked.history, &prepared.resolution) == 0;
         let is_open = prepared.ground.as_ref().is_some_and(|ground| ground.serial().is_none());
-        let may_be_spread = may_be_spread(&self.levels);
+        let may_be_spread = may_be_spread(self.levels());
         (may_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
     }
 
@@ -54,28 +55,28 @@ impl Run<'_> {
         components: &[Component],
         mine: &[usize],
     ) -> Instances {
-        self.control.phase("checking", self.levels.len() as u64);
+        self.asked.control.phase("checking", self.levels().len() as u64);
         let (strong, weak): (Vec<Level>, Vec<Level>) =
-            self.levels.iter().copied().partition(|level| level.row().spreads);
+            self.levels().iter().copied().partition(|level| level.row().spreads);
         let mut decisions = Decisions::new();
         self.assumptions.extend_from_slice(prepared.resolution.assumptions());
         if share.is_first() {
             self.decide_weak(&prepared, &weak, &mut decisions);
         }
-        let is_violated = |weaker: Level| decisions.get(&weaker).is_some_and(|(decision, _)| decision.is_violated());
-        let (settled, open): (Vec<Level>, Vec<Level>) = strong
-            .into_iter()
-            .partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && is_violated(weaker)));
+        let violates = |weaker: Level| decisions.get(&weaker).is_some_and(|(decision, _)| is_violated(decision));
+        let (settled, open): (Vec<Level>, Vec<Level>) =
+            strong.into_iter().partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && violates(weaker)));
         for level in settled {
-            decisions.insert(level, (Decision::violated(), 0.0));
+            decisions.insert(level, (Ok(Decision::violated()), 0.0));
             self.decided(level, Verdict::Violated, 0.0);
         }
         if !mine.is_empty() {
-            for (level, (shared, seconds)) in decide_mine(&prepared.index, components, mine, &open, self.control) {
+            for (level, (shared, seconds)) in decide_mine(&prepared.index, components, mine, &open, self.asked.control)
+            {
                 let verdict = match shared {
                     Shared::Satisfied(orders) => Verdict::Satisfied(Witness::Components(orders)),
                     Shared::Violated => {
-                        decisions.insert(level, (Decision::violated(), seconds));
+                        decisions.insert(level, (Ok(Decision::violated()), seconds));
                         Verdict::Violated
                     }
                     Shared::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
@@ -83,7 +84,7 @@ impl Run<'_> {
                 self.decided(level, verdict, seconds);
             }
         }
-        if decisions.values().any(|(decision, _)| decision.is_violated()) {
+        if decisions.values().any(|(decision, _)| is_violated(decision)) {
             return self.list(prepared, &decisions, LevelSet::default(), linear::Evidence::default());
         }
         Instances::default()
@@ -93,10 +94,10 @@ impl Run<'_> {
     fn decide_weak(&mut self, prepared: &Prepared, weak: &[Level], decisions: &mut Decisions) {
         let engines: Vec<Level> = self.engine_levels().into_iter().filter(|level| weak.contains(level)).collect();
         let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let told = |level: Level, decision: &Decision, seconds: f64| {
+        let told = |level: Level, decision: &Answer, seconds: f64| {
             self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
         };
-        *decisions = decide_all(&prepared.index, prepared.ground.as_ref(), facts, &engines, self.control, &told);
+        *decisions = decide_all(&prepared.index, prepared.ground.as_ref(), facts, &engines, self.asked.control, &told);
         for (&level, (decision, seconds)) in decisions.iter() {
             self.decided(level, verdict_of(decision, level, &prepared.index), *seconds);
         }

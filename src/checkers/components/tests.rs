@@ -56,12 +56,9 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> Sketch {
 
 /// Replays an order: session order is kept, every read returns the newest version committed before its transaction
 /// started, and at SI no transaction overwrites a version committed since.
-fn explains(index: &Index, decision: &StrongDecision, level: Level) -> bool {
-    let steps: Vec<(Node, bool)> = match decision {
-        StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| [(t, false), (t, true)]).collect(),
-        StrongDecision::SatisfiedByEvents(events) => events.clone(),
-        StrongDecision::Violated { .. } => return false,
-    };
+fn explains(index: &Index, decision: &Decision, level: Level) -> bool {
+    let Decision::Satisfied(order) = decision else { return false };
+    let steps = order.events();
     let mut newest = vec![NONE; index.n_keys()];
     let mut committed = vec![false; index.n_nodes()];
     let mut snapshot: Vec<Option<Vec<u32>>> = vec![None; index.n_nodes()];
@@ -90,7 +87,7 @@ fn explains(index: &Index, decision: &StrongDecision, level: Level) -> bool {
 }
 
 /// The verdict from all components, whatever their sizes.
-fn decided_apart(index: &Index, level: Level) -> Option<StrongDecision> {
+fn decided_apart(index: &Index, level: Level) -> Option<Decision> {
     let components = Component::all(index)?;
     let control = Control::new();
     let mut orders = Vec::new();
@@ -98,12 +95,12 @@ fn decided_apart(index: &Index, level: Level) -> Option<StrongDecision> {
         let part = component.index(index);
         assert_eq!(part.n_nodes(), component.nodes().len());
         let decision = in_the_whole(component, strong::decide(&part, level, &control).unwrap());
-        if matches!(decision, StrongDecision::Violated { .. }) {
-            return Some(decision);
+        match decision {
+            Decision::Satisfied(order) => orders.push(order),
+            violated => return Some(violated),
         }
-        orders.push(decision);
     }
-    Some(join(index, &orders).expect("orders of components fit together"))
+    Some(Decision::Satisfied(join(index, orders.into_iter()).expect("orders of components fit together")))
 }
 
 #[test]
@@ -120,18 +117,15 @@ fn components_together_say_what_the_whole_says() {
             let whole = strong::decide(&index, level, &control).unwrap();
             let asked = decide(&index, level, &control).unwrap();
             let core = cores(&index, level, 1, &control).unwrap().pop();
-            if let StrongDecision::Violated { .. } = whole {
+            if whole.is_violated() {
                 violated += 1;
                 for found in [&apart, &asked] {
-                    let StrongDecision::Violated { core } = found else { panic!("{level} {sketch}") };
+                    let Decision::Violated { core } = found else { panic!("{level} {sketch}") };
                     let again = strong::decide(&index.part(core), level, &control).unwrap();
-                    assert!(matches!(again, StrongDecision::Violated { .. }), "the core of {level} {sketch}");
+                    assert!(again.is_violated(), "the core of {level} {sketch}");
                 }
                 let part = index.part(&core.expect("there is a core"));
-                assert!(
-                    matches!(strong::decide(&part, level, &control), Ok(StrongDecision::Violated { .. })),
-                    "{sketch}"
-                );
+                assert!(strong::decide(&part, level, &control).unwrap().is_violated(), "{sketch}");
             } else {
                 satisfied += 1;
                 assert!(explains(&index, &apart, level), "{level} {sketch}");
@@ -176,7 +170,7 @@ fn a_violated_component_ends_the_work_on_the_others() {
     let all: Vec<&Component> = components.iter().collect();
     let control = Control::new();
     let decided = decide_each(&index, &all, Level::SnapshotIsolation, &control);
-    assert!(matches!(&decided[0], Ok(StrongDecision::Violated { core }) if core == &[0, 1]));
+    assert!(matches!(&decided[0], Ok(Decision::Violated { core }) if core == &[0, 1]));
     assert!(!control.is_stopped());
     control.stop();
     let decided = decide_each(&index, &all, Level::SnapshotIsolation, &control);

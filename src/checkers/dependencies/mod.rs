@@ -32,21 +32,9 @@ mod reach;
 mod search;
 mod versions;
 
-use super::Respected;
+use super::{Decision, Respected};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DependencyDecision {
-    /// The level holds with the versions in this order of their writers.
-    Satisfied(Vec<Node>),
-    /// It does not, whatever their order.
-    Violated {
-        /// Transactions that suffice for the violation, ascending; not minimal.
-        core: Vec<Node>,
-    },
-}
 
 /// Decides a level, starting from an order that extends session order, reads and what lists show; with `in_time` a transaction depends directly on all that ended before
 /// it began. O(operations × (1 + sessions / 16)) where the order explains the reads,
@@ -59,6 +47,6 @@ pub(super) fn decide(
     (respected, in_time): (Respected, bool),
     order: Vec<Node>,
     control: &Control,
-) -> Result<DependencyDecision, Interrupt> {
+) -> Result<Decision, Interrupt> {
     search::Search::new(index, (respected, in_time), order).run(control)
 }

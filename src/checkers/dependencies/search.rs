@@ -1,9 +1,8 @@
 //! Choosing the order of writers where the reads leave it open.
 
-use super::DependencyDecision;
 use super::order::wrong_reads;
 use super::versions::{Step, Wrong};
-use crate::checkers::Respected;
+use crate::checkers::{Decision, Order, Respected};
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::{Index, NONE, Node};
 use crate::sat::{self, Answer, Choice, CycleEdge, DynamicOrder, FIRST_FACT, Problem, Side, solve_problem};
@@ -63,7 +62,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub(super) fn run(mut self, control: &Control) -> Result<DependencyDecision, Interrupt> {
+    pub(super) fn run(mut self, control: &Control) -> Result<Decision, Interrupt> {
         loop {
             control.check()?;
             let found = control.timed(Stage::Saturate, || {
@@ -78,7 +77,7 @@ impl<'a> Search<'a> {
                 )
             })?;
             if found.is_empty() {
-                return Ok(DependencyDecision::Satisfied(self.order.order().to_vec()));
+                return Ok(Decision::Satisfied(Order::Commits(self.order.order().to_vec())));
             }
             let is_certain = |wrong: &Wrong| match wrong.path.is_empty() {
                 true => wrong.versions().is_none_or(|step| self.is_known(step)),
@@ -118,7 +117,7 @@ impl<'a> Search<'a> {
 
     /// The version that was missed is older than the one that was read, or its writer comes after a reader that must not miss it;
     /// a contradiction if that cannot be.
-    fn add_fact(&mut self, wrong: Wrong) -> Option<DependencyDecision> {
+    fn add_fact(&mut self, wrong: Wrong) -> Option<Decision> {
         let Wrong { reader, older, newer, .. } = wrong;
         let nodes: Vec<Node> = [reader, newer].into_iter().chain((older != NONE).then_some(older)).collect();
         let must_not_miss = wrong.path.is_empty();
@@ -183,7 +182,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn refuted(&self, cycles: &[CycleEdge]) -> DependencyDecision {
+    fn refuted(&self, cycles: &[CycleEdge]) -> Decision {
         let mut path: Vec<Step> = cycles.iter().map(|edge| (edge.from, edge.to)).collect();
         // A reader comes before the newer version because of the older one.
         let sides = cycles.iter().flat_map(CycleEdge::labels).filter(|label| *label < FIRST_FACT).map(sat::side_of);
@@ -198,7 +197,7 @@ impl<'a> Search<'a> {
 
     /// The violation that rests on these transactions and these edges, and on what they follow from. For a stretch within
     /// a session its ends suffice, but all are taken.
-    fn violated(&self, nodes: Vec<Node>, path: Vec<Step>) -> DependencyDecision {
+    fn violated(&self, nodes: Vec<Node>, path: Vec<Step>) -> Decision {
         let mut core: BTreeSet<Node> = nodes.into_iter().collect();
         let mut followed: FxHashSet<u32> = FxHashSet::default();
         let mut todo = path;
@@ -217,7 +216,7 @@ impl<'a> Search<'a> {
                 todo.extend_from_slice(&self.facts[fact as usize].path);
             }
         }
-        DependencyDecision::Violated { core: core.into_iter().collect() }
+        Decision::Violated { core: core.into_iter().collect() }
     }
 }
 

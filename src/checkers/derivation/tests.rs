@@ -1,7 +1,7 @@
 //! Every proof passes the independent verifier; satisfied histories have none.
 
 use super::*;
-use crate::checkers::strong::{StrongDecision, decide};
+use crate::checkers::strong::decide;
 use crate::common;
 use crate::common::examine::{is_accepted, report_of};
 use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
@@ -89,7 +89,7 @@ fn proofs_exist_exactly_for_violated_levels_of_random_histories() {
         for level in LEVELS {
             let decision = decide(&index, level, &Control::new()).expect("no limit was set");
             let proof = proof_within(&history, level, Limits::default());
-            let is_violated = matches!(decision, StrongDecision::Violated { .. });
+            let is_violated = decision.is_violated();
             assert_eq!(proof.is_some(), is_violated, "{sketch} at {level}");
             violated += usize::from(is_violated);
         }
@@ -120,7 +120,7 @@ fn logs_exist_exactly_for_violated_levels_of_random_histories() {
         for level in LEVELS {
             let decision = decide(&index, level, &Control::new()).expect("no limit was set");
             let proof = proof_within(&history, level, Limits { steps: 0, ..LOGS_ONLY });
-            assert_eq!(proof.is_some(), matches!(decision, StrongDecision::Violated { .. }), "{sketch} at {level}");
+            assert_eq!(proof.is_some(), decision.is_violated(), "{sketch} at {level}");
             logs += usize::from(matches!(proof, Some((_, Proof::Clauses { .. }))));
         }
     }

@@ -1,9 +1,8 @@
-//! The lattice of levels that a history of items can decide, decided here or not: data, no algorithm.
+//! The lattice of levels that a history of items can decide: data, no algorithm.
 //!
 //! A level is a [base](Base), what a transaction may see, on an [order](Order), what it must have seen because it came
 //! earlier. Every base is one definition with the order as a parameter; nothing else distinguishes snapshot isolation
-//! from strong snapshot isolation. [`levels`] has a row for each level, made of the row of its base and the keywords of
-//! its order; what a level implies is computed from the arrows between bases and between orders.
+//! from strong snapshot isolation. [`levels`] has a row for each level, made of its own and that of its base.
 //!
 //! Sources: Adya 1999 (PL-1 to PL-3U), Biswas & Enea 2019 (RC, RA, TCC, PC, SI, SER with sessions), Cerone, Bernardi &
 //! Gotsman 2015 (RA, UA, PSI, PC), Daudjee & Salem 2006 (sessions and real time), Terry et al. 1994 (session
@@ -14,44 +13,19 @@ mod names;
 mod promises;
 mod strongest;
 
-pub use names::{Named, named};
+pub use names::named;
 pub use promises::{Claim, ClaimedLevel, PROMISES, Promise, claimed, strongest, strongest_satisfied};
 pub use strongest::{StrongestOrder, holds};
 
+pub use super::CountedOrder as Order;
 use super::Level;
 use bases::BASES;
 use std::sync::LazyLock;
-
-/// What a transaction must respect because it came earlier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Order {
-    /// Nothing: each transaction might have a session of its own.
-    Plain,
-    /// The earlier transactions of its session.
-    Session,
-    /// Those, and all that ended before it began.
-    RealTime,
-    /// Those that ended before it began and touch a key that it touches.
-    KeyRealTime,
-    /// Nothing; but transactions committed in an order that agrees with real time.
-    CommitRealTime,
-}
 
 impl Order {
     /// All orders.
     pub const ALL: [Order; 5] =
         [Order::Plain, Order::Session, Order::RealTime, Order::KeyRealTime, Order::CommitRealTime];
-
-    /// What precedes the code of a base.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Order::Plain => "P-",
-            Order::Session => "",
-            Order::RealTime => "R-",
-            Order::KeyRealTime => "K-",
-            Order::CommitRealTime => "C-",
-        }
-    }
 
     /// Its word in long names: `plain-snapshot-isolation`.
     pub fn word(self) -> &'static str {
@@ -97,10 +71,6 @@ pub struct Base {
     pub promise: &'static str,
     /// The patterns, or in words the anomalies, that break it though not necessarily what it implies.
     pub broken_by: &'static str,
-    /// The strongest bases that it implies on the same order.
-    pub implies: &'static [&'static str],
-    /// The orders on which it is a level, each with Elle's keywords for that level, without their colons.
-    pub on: &'static [(Order, &'static [&'static str])],
 }
 
 /// A level of the lattice.
@@ -120,24 +90,22 @@ pub struct LatticeLevel {
     pub decided: Option<Level>,
     /// The strongest levels that it implies, as places in [`levels`].
     pub arrows: Vec<usize>,
-    /// Its place in [`levels`].
-    place: usize,
-    /// All that it implies, itself included, as bits by place.
-    implied: u64,
+    level: Level,
 }
 
 impl LatticeLevel {
     /// Whether every history that satisfies this level satisfies the other.
     pub fn implies(&self, other: &LatticeLevel) -> bool {
-        self.implied & (1 << other.place) != 0
+        self.level.implies(other.level)
     }
 
     /// What it promises, in sentences.
     pub fn promise(&self) -> String {
-        let order = match self.base.on {
+        let is_alone = levels().iter().filter(|level| level.base.code == self.base.code).count() == 1;
+        let order = match self.base.code {
             // Cut isolation and linearizability say themselves what counts.
-            [_] if self.order != Order::Plain => String::new(),
-            [_] if self.base.code == "CI" => String::new(),
+            "CI" => String::new(),
+            _ if is_alone && self.order != Order::Plain => String::new(),
             // They say nothing of what is seen, only of one order.
             _ if self.order == Order::RealTime && matches!(self.base.code, "PL1" | "PL2" | "RC" | "CS") => {
                 " The order of transactions agrees with real time and with sessions; stale reads are allowed."
@@ -167,81 +135,36 @@ pub fn levels() -> &'static [LatticeLevel] {
 
 /// The level with this code, exactly as in reports.
 pub fn level(code: &str) -> Option<&'static LatticeLevel> {
-    place(code).map(|place| &levels()[place])
+    levels().iter().find(|level| level.code == code)
 }
 
-fn place(code: &str) -> Option<usize> {
-    levels().iter().position(|level| level.code == code)
-}
-
-/// The code of a base on an order.
-fn code_of(base: &str, order: Order) -> String {
-    match (base, order) {
-        ("SER", Order::RealTime) => "SSER".to_owned(),
-        ("CI" | "PL3U" | "LIN", _) if order != Order::Plain || base == "CI" => base.to_owned(),
-        _ => format!("{}{base}", order.prefix()),
+/// The code of a level's base.
+fn base_of(level: Level) -> &'static str {
+    match level.code() {
+        "SSER" => "SER",
+        code => code.split_once('-').map_or(code, |(_, base)| base),
     }
 }
 
-fn name_of(base: &Base, order: Order) -> String {
-    match (base.code, order) {
-        ("SER", Order::RealTime) => "strict-serializability".to_owned(),
-        (_, Order::Session) | ("CI" | "LIN", _) => base.name.to_owned(),
-        _ => format!("{}-{}", order.word(), base.name),
-    }
-}
-
-/// O(levels²).
 fn build() -> Vec<LatticeLevel> {
-    let row = |base: &'static Base, &(order, elle): &(Order, &'static [&'static str])| LatticeLevel {
-        code: code_of(base.code, order),
-        name: name_of(base, order),
+    let on_orders = |base: &'static Base| {
+        let mut levels: Vec<Level> = Level::EVERY.into_iter().filter(|level| base_of(*level) == base.code).collect();
+        levels.sort_by_key(|level| level.row().order);
+        levels.into_iter().map(move |level| (base, level))
+    };
+    let all: Vec<(&'static Base, Level)> = BASES.iter().flat_map(on_orders).collect();
+    let place = |weaker: &Level| all.iter().position(|(_, level)| level == weaker);
+    let row = |&(base, level): &(&'static Base, Level)| LatticeLevel {
+        code: level.code().to_owned(),
+        name: level.long_name().to_owned(),
         base,
-        order,
-        elle,
-        decided: Level::with_code(&code_of(base.code, order)),
-        arrows: Vec::new(),
-        place: 0,
-        implied: 0,
+        order: level.row().order,
+        elle: level.row().elle,
+        decided: Some(level),
+        arrows: level.row().implies.iter().filter_map(place).collect(),
+        level,
     };
-    let mut levels: Vec<LatticeLevel> =
-        BASES.iter().flat_map(|base| base.on.iter().map(move |on| row(base, on))).collect();
-    let at = |levels: &[LatticeLevel], base: &str, order: Order| {
-        levels.iter().position(|level| level.base.code == base && level.order == order)
-    };
-    for place in 0..levels.len() {
-        let (base, order) = (levels[place].base, levels[place].order);
-        let weaker = base.implies.iter().filter_map(|weaker| match *weaker {
-            // One level for all orders.
-            "CI" => at(&levels, "CI", Order::Plain),
-            _ => at(&levels, weaker, order),
-        });
-        let arrows: Vec<usize> = weaker.chain(weaker_orders(order).filter_map(|o| at(&levels, base.code, o))).collect();
-        levels[place].arrows = arrows;
-    }
-    // Arrows lead back to weaker bases and weaker orders, so a level's own closure takes at most as many rounds as levels.
-    for (place, level) in levels.iter_mut().enumerate() {
-        (level.place, level.implied) = (place, 1 << place);
-    }
-    loop {
-        let before: Vec<u64> = levels.iter().map(|level| level.implied).collect();
-        for level in &mut levels {
-            level.implied = level.arrows.iter().fold(level.implied, |implied, &weaker| implied | before[weaker]);
-        }
-        if levels.iter().zip(&before).all(|(level, before)| level.implied == *before) {
-            return levels;
-        }
-    }
-}
-
-/// The strongest orders weaker than one.
-fn weaker_orders(order: Order) -> impl Iterator<Item = Order> {
-    let weaker: &[Order] = match order {
-        Order::Plain => &[],
-        Order::Session | Order::KeyRealTime | Order::CommitRealTime => &[Order::Plain],
-        Order::RealTime => &[Order::Session, Order::KeyRealTime, Order::CommitRealTime],
-    };
-    weaker.iter().copied()
+    all.iter().map(row).collect()
 }
 
 #[cfg(test)]

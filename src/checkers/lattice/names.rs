@@ -3,24 +3,14 @@
 use super::{LatticeLevel, Order, levels};
 use crate::checkers::Level;
 
-/// What a name means.
-#[derive(Clone, Copy, Debug)]
-pub struct Named {
-    /// The level.
-    pub level: &'static LatticeLevel,
-    /// Whether it was given as one of Elle's keywords, where the same word without its colon may be another level here.
-    pub is_keyword: bool,
-}
-
-impl Named {
+impl LatticeLevel {
     /// The level to ask for.
     ///
     /// # Errors
     /// One line that says that the level is not decided.
-    pub fn decided(self) -> Result<Level, String> {
-        let LatticeLevel { code, name, .. } = self.level;
-        self.level
-            .decided
+    pub fn decided(&self) -> Result<Level, String> {
+        let (code, name) = (&self.code, &self.name);
+        self.decided
             .ok_or_else(|| format!("{code} ({name}) is not decided yet; `isoscope levels` lists the levels that are"))
     }
 }
@@ -31,16 +21,16 @@ impl Named {
 ///
 /// # Errors
 /// One line about the names that there are.
-pub fn named(text: &str) -> Result<Named, String> {
+pub fn named(text: &str) -> Result<&'static LatticeLevel, String> {
     let wanted = text.trim().to_ascii_lowercase();
-    let (is_keyword, found) = match wanted.strip_prefix(':') {
+    let found = match wanted.strip_prefix(':') {
         Some(keyword) => {
             let has = |level: &&LatticeLevel| level.elle.iter().any(|elle| elle.eq_ignore_ascii_case(keyword));
-            (true, levels().iter().find(has))
+            levels().iter().find(has)
         }
-        None => (false, by_code(&wanted).or_else(|| by_name(&wanted))),
+        None => by_code(&wanted).or_else(|| by_name(&wanted)),
     };
-    found.map(|level| Named { level, is_keyword }).ok_or_else(|| {
+    found.ok_or_else(|| {
         let codes: Vec<&str> = Level::ALL.into_iter().map(Level::code).collect();
         format!("unknown level `{text}`, expected one of {} or another name from `isoscope levels`", codes.join(", "))
     })

@@ -120,9 +120,9 @@ pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
     for line in about.iter().filter_map(|line| line.strip_prefix(LEVEL_CLAIMED)?.strip_prefix(": ")) {
         for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '-' | '+' | '.'))) {
             if let Some(named) = word.starts_with(':').then(|| named(word)).and_then(Result::ok)
-                && found.iter().all(|known| known.level.code != named.level.code)
+                && found.iter().all(|known| known.level.code != named.code)
             {
-                found.push(ClaimedLevel { keyword: word.to_owned(), level: named.level });
+                found.push(ClaimedLevel { keyword: word.to_owned(), level: named });
             }
         }
     }

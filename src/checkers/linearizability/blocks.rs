@@ -86,7 +86,7 @@ impl Versions {
         let lost = (0..).zip(ops).filter(|(_, op)| op.role == Role::Swap && !op.optional);
         for (place, _) in lost {
             if versions.block[place as usize] == NONE {
-                clashes.push(Clash { ops: versions.circle(place) });
+                clashes.push(Clash { ops: versions.cycle(place) });
             }
         }
         if clashes.is_empty() { Ok(versions) } else { Err(clashes) }
@@ -103,7 +103,7 @@ impl Versions {
     }
 
     /// The swaps of a cycle, which all get a block so that they are not found again.
-    fn circle(&mut self, first: u32) -> Vec<u32> {
+    fn cycle(&mut self, first: u32) -> Vec<u32> {
         let mut ops = Vec::new();
         let mut at = first;
         while self.block[at as usize] == NONE {

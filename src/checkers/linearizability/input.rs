@@ -1,5 +1,6 @@
 //! Lightweight transactions grouped by key.
 
+use crate::graph::row_begins;
 use crate::history::{History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Glance, Resolution, Source, Standing};
 use std::ops::Range;
@@ -129,11 +130,7 @@ impl Keyed {
             })
             .collect();
         let key_of = |last: u32| history.keys()[last as usize].index();
-        let mut begin = vec![0u32; history.n_keys() + 1];
-        described.iter().for_each(|&(_, last)| begin[key_of(last) + 1] += 1);
-        for key in 0..history.n_keys() {
-            begin[key + 1] += begin[key];
-        }
+        let begin = row_begins(history.n_keys(), described.iter().map(|&(_, last)| key_of(last) as u32));
         let mut next = begin.clone();
         let mut ops = vec![Op::NONE; described.len()];
         let mut place_of_write = vec![NO_READ; history.n_operations()];

@@ -29,25 +29,11 @@ mod replay;
 mod stuck;
 mod versions;
 
-use crate::checkers::Level;
+use crate::checkers::{Decision, Level};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use replay::Replay;
 use versions::{Shape, Versions};
-
-/// The result of running a history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// SER, SSER: running the transactions in this order explains every read.
-    InOrder(Vec<Node>),
-    /// SI: this order of starts (`false`) and commits (`true`) explains every read.
-    ByEvents(Vec<(Node, bool)>),
-    /// No order does.
-    Violated {
-        /// Transactions that suffice for the violation, ascending; not minimal.
-        core: Vec<Node>,
-    },
-}
 
 /// Decides SI, SER or SSER; `None` for another level, or if a transaction writes a key that it does not read first, or
 /// if versions are lists. SSER assumes that the clock does not contradict session order
@@ -56,13 +42,13 @@ pub(crate) enum Answer {
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(crate) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Answer>, Interrupt> {
+pub(crate) fn decide(index: &Index, level: Level, control: &Control) -> Result<Option<Decision>, Interrupt> {
     if !level.is_strong_on_conflicts() || !index.lists.is_empty() {
         return Ok(None);
     }
     match Versions::shape_of(index, control)? {
         Shape::Misfit(..) => Ok(None),
-        Shape::Divergent { core } => Ok(Some(Answer::Violated { core })),
+        Shape::Divergent { core } => Ok(Some(Decision::Violated { core })),
         Shape::Chains(versions) => Replay::new(index, versions, level).run(control).map(Some),
     }
 }

@@ -1,8 +1,7 @@
 //! Runs sessions concurrently; each waits for one thing at a time.
 
-use super::Answer;
 use super::versions::{VersionId, Versions};
-use crate::checkers::Level;
+use crate::checkers::{Decision, Level, Order};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node, TimeChain};
 use fixedbitset::FixedBitSet;
@@ -102,7 +101,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Runs everything that can run.
-    pub(super) fn run(mut self, control: &Control) -> Result<Answer, Interrupt> {
+    pub(super) fn run(mut self, control: &Control) -> Result<Decision, Interrupt> {
         let mut steps = 0;
         while let Some(session) = self.ready.pop() {
             self.wait[session as usize] = Wait::Nothing;
@@ -120,11 +119,11 @@ impl<'a> Replay<'a> {
         }
         let n_events = self.index.n_nodes() * if self.split { 2 } else { 1 };
         Ok(if self.events.len() < n_events {
-            Answer::Violated { core: self.circle() }
+            Decision::Violated { core: self.cycle() }
         } else if self.split {
-            Answer::ByEvents(self.events)
+            Decision::Satisfied(Order::Events(self.events))
         } else {
-            Answer::InOrder(self.events.into_iter().map(|(t, _)| t).collect())
+            Decision::Satisfied(Order::Commits(self.events.into_iter().map(|(t, _)| t).collect()))
         })
     }
 

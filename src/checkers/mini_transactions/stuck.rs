@@ -6,7 +6,7 @@ use crate::relations::{Index, NONE, Node};
 impl Replay<'_> {
     /// The transactions of a cycle, ascending, and the writers of the versions that its anti-dependencies are about.
     /// They violate the level without the rest of the history. O(n + reads).
-    pub(super) fn circle(&self) -> Vec<Node> {
+    pub(super) fn cycle(&self) -> Vec<Node> {
         let waits = |session: u32| self.head[session as usize] < self.end(session);
         let Some(mut session) = (0..self.head.len() as u32).find(|&session| waits(session)) else { return Vec::new() };
         let late = self.late();
@@ -19,8 +19,8 @@ impl Replay<'_> {
             steps.push([self.head[session as usize], blocker, writer]);
             session = self.index.session[blocker as usize];
         }
-        let circle = &steps[step_of[session as usize] as usize..];
-        let mut core: Vec<Node> = circle.iter().flatten().copied().filter(|&t| t != NONE).collect();
+        let cycle = &steps[step_of[session as usize] as usize..];
+        let mut core: Vec<Node> = cycle.iter().flatten().copied().filter(|&t| t != NONE).collect();
         core.sort_unstable();
         core.dedup();
         core

@@ -1,7 +1,7 @@
 //! Mini-transactions against the engine for all histories.
 
 use super::*;
-use crate::checkers::strong::{self, StrongDecision};
+use crate::checkers::{Order, strong};
 use crate::common;
 use crate::common::sketch::{Sketch, Transaction, read, write};
 use crate::history::Interval;
@@ -82,20 +82,20 @@ fn running_mini_transactions_says_what_the_general_engine_says() {
         for (seen, level) in seen.iter_mut().zip(LEVELS) {
             let answer = decide(&index, level, &control).unwrap().expect("the shape fits");
             let expected = strong::decide(&index, level, &control).unwrap();
-            let violated = matches!(expected, StrongDecision::Violated { .. });
+            let violated = expected.is_violated();
             match &answer {
-                Answer::Violated { core } => {
+                Decision::Violated { core } => {
                     assert!(violated, "{level}: {sketch}");
                     seen[0] += 1;
                     let alone = strong::decide(&index.part(core), level, &control).unwrap();
-                    assert!(matches!(alone, StrongDecision::Violated { .. }), "{level}: {core:?} of {sketch}");
+                    assert!(alone.is_violated(), "{level}: {core:?} of {sketch}");
                 }
-                Answer::InOrder(order) => {
+                Decision::Satisfied(Order::Commits(order)) => {
                     let events: Vec<_> = order.iter().flat_map(|&t| [(t, false), (t, true)]).collect();
                     assert!(!violated && explains(&index, &events, true), "{level}: {order:?} of {sketch}");
                     seen[1] += 1;
                 }
-                Answer::ByEvents(events) => {
+                Decision::Satisfied(Order::Events(events)) => {
                     assert!(!violated && explains(&index, events, true), "{level}: {events:?} of {sketch}");
                     seen[1] += 1;
                 }
@@ -115,7 +115,7 @@ fn what_does_not_fit_is_named() {
     }
     let fits = common::index(&common::history("a: [r x 0, w x 1]"));
     assert_eq!(decide(&fits, Level::PrefixConsistency, &control), Ok(None));
-    assert_eq!(decide(&fits, Level::Serializability, &control), Ok(Some(Answer::InOrder(vec![0]))));
+    assert_eq!(decide(&fits, Level::Serializability, &control), Ok(Some(Decision::Satisfied(Order::Commits(vec![0])))));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn many_updates_of_one_version_are_a_divergence_and_no_quadratic_graph() {
     let index = common::index(&Sketch { sessions: updates.collect() }.history());
     for level in [Level::SnapshotIsolation, Level::Serializability] {
         let answer = decide(&index, level, &Control::new());
-        assert_eq!(answer, Ok(Some(Answer::Violated { core: vec![0, 1] })));
+        assert_eq!(answer, Ok(Some(Decision::Violated { core: vec![0, 1] })));
     }
 }
 

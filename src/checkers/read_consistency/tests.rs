@@ -3,7 +3,7 @@
 use super::*;
 use crate::common::{history, random::anything};
 use crate::graph::{Closure, Digraph};
-use crate::relations::{Standing, resolve};
+use crate::relations::{Reason, Standing, resolve};
 use std::collections::BTreeMap;
 
 fn found(history: &History) -> (Resolution, Index, Instances) {

@@ -4,7 +4,7 @@ use super::merge::merged;
 use super::needs::is_impossible_source;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
-use crate::relations::{Edge, Reason, Relation, Resolution, Source, last_write};
+use crate::relations::{Edge, Resolution, Source, last_write};
 
 /// Why a read cannot have read from an impossible source; `None` for other sources.
 pub(super) fn contradiction(history: &History, read: OperationId, source: Source) -> Option<Violation> {
@@ -14,15 +14,7 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
         return None;
     }
     let key = history.keys()[read.index()];
-    let reads_from = Edge {
-        from: writer,
-        to: reader,
-        relation: Relation::WriteRead,
-        key: Some(key),
-        from_operation: Some(write),
-        to_operation: Some(read),
-        because: Reason::Reads,
-    };
+    let reads_from = Edge::write_read(history, writer, Some(write), read);
     Some(match intermediate {
         true => {
             let overwritten_by = last_write(history, writer, key, |_| true);
@@ -31,16 +23,7 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
             violation(Pattern::IntermediateRead, Some(key), vec![writer, reader], operations, vec![reads_from], proof)
         }
         false => {
-            let precedes = Edge {
-                from: reader,
-                to: writer,
-                relation: Relation::SessionOrder,
-                key: None,
-                from_operation: None,
-                to_operation: None,
-                because: Reason::SessionOrder,
-            };
-            let edges = vec![precedes, reads_from];
+            let edges = vec![Edge::session_order(reader, writer), reads_from];
             violation(Pattern::CyclicCO, None, vec![reader, writer], Vec::new(), edges, Proof::Cycle(vec![0, 1]))
         }
     })

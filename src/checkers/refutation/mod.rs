@@ -13,7 +13,8 @@ mod impossible;
 mod merge;
 mod needs;
 
-use super::decide::{self, Decision, Decisions};
+use super::decide::{self, Decisions};
+use super::decision::Decision;
 use super::facts::Facts;
 use super::rest::Sought;
 use super::weak::BaseOrder;
@@ -280,7 +281,7 @@ impl<'a> Refuter<'a> {
         if !is_violated || listed == 0 {
             return Ok((Vec::new(), promotions, is_violated));
         }
-        let sought = Sought::of(&Decisions::from([(self.level, (Decision::violated(), 0.0))]));
+        let sought = Sought::of(&Decisions::from([(self.level, (Ok(Decision::violated()), 0.0))]));
         let found = evidence::collect(history, &index, reads, sought, None, listed, control);
         control.check()?;
         let is_torn = |violation: &&Violation| violation.id.pattern == Pattern::NonRepeatableRead;

@@ -12,9 +12,9 @@ use super::known::{Events, Known, Vertex};
 use super::open_reads::OpenReads;
 use super::saturation::{Saturated, saturate};
 use super::search::{self, Effort, Searched};
-use super::{StrongDecision, divergence, satisfied};
+use super::{divergence, ordered};
 use crate::checkers::facts::Facts;
-use crate::checkers::{Level, read_consistency};
+use crate::checkers::{Level, Order, read_consistency};
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, TransactionId};
 use crate::relations::{Choice, Index, NONE, Node, Resolution, Source, Standing};
@@ -23,7 +23,7 @@ use crate::relations::{Choice, Index, NONE, Node, Resolution, Source, Standing};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum OpenDecision {
     /// With these writers of the ambiguous reads, by an order of the nodes of the index of that choice.
-    Satisfied(StrongDecision, Choice),
+    Satisfied(Order, Choice),
     /// Whatever the writers are.
     Violated,
 }
@@ -196,22 +196,13 @@ impl Question<'_> {
 
     /// The answer without transactions that joined although no transaction reads from them.
     fn without_idle(&self, choice: Choice, order: &[Vertex], among: &Index) -> Result<OpenDecision, Interrupt> {
-        let decision = satisfied(Events::new(self.level, among.n_nodes()), order);
+        let order = ordered(Events::new(self.level, among.n_nodes()), order);
         if !self.history.transactions().any(|t| self.resolution.standing(t) == Standing::Possible) {
-            return Ok(OpenDecision::Satisfied(decision, choice));
+            return Ok(OpenDecision::Satisfied(order, choice));
         }
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
         let node = |t: Node| Some(index.node[among.transaction[t as usize].index()]).filter(|&node| node != NONE);
-        let decision = match decision {
-            StrongDecision::SatisfiedInOrder(order) => {
-                StrongDecision::SatisfiedInOrder(order.into_iter().filter_map(node).collect())
-            }
-            StrongDecision::SatisfiedByEvents(events) => StrongDecision::SatisfiedByEvents(
-                events.into_iter().filter_map(|(t, is_commit)| Some((node(t)?, is_commit))).collect(),
-            ),
-            violated => violated,
-        };
-        Ok(OpenDecision::Satisfied(decision, choice))
+        Ok(OpenDecision::Satisfied(order.among(node), choice))
     }
 }
 

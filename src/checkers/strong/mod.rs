@@ -36,33 +36,19 @@ pub(in crate::checkers) use reachability::{CausalPast, expected_places};
 pub(in crate::checkers) use search::Effort;
 pub(in crate::checkers) use turns::take_turns;
 
-use crate::checkers::{Level, mini_transactions};
+use crate::checkers::{Decision, Level, Order, mini_transactions};
 use crate::control::{Control, Interrupt, Stage};
 use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use saturation::{Saturated, saturate};
 use search::Searched;
 
-/// The answer for one strong level.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StrongDecision {
-    /// SER, SSER: running the transactions in this order explains every read.
-    SatisfiedInOrder(Vec<Node>),
-    /// PC, SI: this order of starts (`false`) and commits (`true`) explains every read.
-    SatisfiedByEvents(Vec<(Node, bool)>),
-    /// No order does.
-    Violated {
-        /// Transactions that suffice for the violation, ascending; not minimal.
-        core: Vec<Node>,
-    },
-}
-
 /// Decides PC, SI, SER or SSER. Anything else is treated as SER. SSER assumes that the clock does not contradict
 /// session order ([`Index::clock_against_session_order`]).
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
-pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
+pub fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     decide_with(index, level, Effort::Any, control)?.ok_or(Interrupt::Cancelled)
 }
 
@@ -75,21 +61,17 @@ pub(in crate::checkers) fn decide_with(
     level: Level,
     effort: Effort,
     control: &Control,
-) -> Result<Option<StrongDecision>, Interrupt> {
+) -> Result<Option<Decision>, Interrupt> {
     let open = OpenReads::default();
     let level = level.or_serial();
     // If every writer has read what it replaces, there is nothing to guess.
     if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
-        return Ok(Some(match answer {
-            mini_transactions::Answer::InOrder(order) => StrongDecision::SatisfiedInOrder(order),
-            mini_transactions::Answer::ByEvents(events) => StrongDecision::SatisfiedByEvents(events),
-            mini_transactions::Answer::Violated { core } => StrongDecision::Violated { core },
-        }));
+        return Ok(Some(answer));
     }
     if level.is_strong_on_conflicts()
         && let Some(core) = divergence(index)
     {
-        return Ok(Some(StrongDecision::Violated { core }));
+        return Ok(Some(Decision::Violated { core }));
     }
     let mut known = control.timed(Stage::Build, || Known::new(index, level, control))?;
     let witness = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
@@ -97,27 +79,27 @@ pub(in crate::checkers) fn decide_with(
         Saturated::Cyclic { before } => {
             let graph = Digraph::with_ids(known.n_vertices, known.edges());
             let core = Core::new(&known, &graph, before.as_slice()).of_cyclic(control)?;
-            return Ok(Some(StrongDecision::Violated { core }));
+            return Ok(Some(Decision::Violated { core }));
         }
         Saturated::Open(order) => match search::search(&known, &open, order.clone(), effort, control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, items } => {
                 let graph = Digraph::with_ids(known.n_vertices, known.edges());
                 let core = Core::new(&known, &graph, &[order]).of_refuted(&cycles, &items, control)?;
-                return Ok(Some(StrongDecision::Violated { core }));
+                return Ok(Some(Decision::Violated { core }));
             }
             Searched::GaveUp => return Ok(None),
         },
     };
-    Ok(Some(satisfied(known.events, &witness)))
+    Ok(Some(Decision::Satisfied(ordered(known.events, &witness))))
 }
 
 /// The witness in terms of transactions.
-fn satisfied(events: Events, order: &[Vertex]) -> StrongDecision {
+fn ordered(events: Events, order: &[Vertex]) -> Order {
     let nodes = order.iter().filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
     match events.split() {
-        true => StrongDecision::SatisfiedByEvents(nodes.collect()),
-        false => StrongDecision::SatisfiedInOrder(nodes.map(|(t, _)| t).collect()),
+        true => Order::Events(nodes.collect()),
+        false => Order::Commits(nodes.map(|(t, _)| t).collect()),
     }
 }
 

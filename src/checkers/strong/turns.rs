@@ -9,9 +9,10 @@
 
 use super::known::Events;
 use super::open_reads::OpenReads;
-use super::{StrongDecision, satisfied};
-use crate::checkers::Level;
+use super::ordered;
+use crate::checkers::{Level, Order};
 use crate::control::{Control, Interrupt};
+use crate::graph::Rows;
 use crate::history::{History, KeyId, OperationId, OperationKind, Value};
 use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,7 +47,7 @@ pub(in crate::checkers) fn take_turns(
     level: Level,
     share: u32,
     control: &Control,
-) -> Result<Option<(StrongDecision, Choice)>, Interrupt> {
+) -> Result<Option<(Order, Choice)>, Interrupt> {
     let events = Events::new(level, index.n_nodes());
     if events.in_real_time() || !history.lists().is_empty() || index.n_nodes() == 0 {
         return Ok(None);
@@ -80,20 +81,15 @@ pub(in crate::checkers) fn take_turns(
             return Ok(None);
         }
     }
-    let decision = satisfied(events, &order);
+    let order = ordered(events, &order);
     // Check the history again under the choice, version by version.
     let chosen = Index::build_with(history, resolution, &choice, control)?;
-    Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &decision, events)).then_some((decision, choice)))
+    Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &order, events)).then_some((order, choice)))
 }
 
 /// Whether each read returns the newest version by then and, if required, no two writers of a key overlap.
-fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
-    let both = |t: Node| [(t, false), (t, true)];
-    let moments: Vec<(Node, bool)> = match decision {
-        StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| both(t)).collect(),
-        StrongDecision::SatisfiedByEvents(moments) => moments.clone(),
-        StrongDecision::Violated { .. } => return false,
-    };
+fn explains(index: &Index, order: &Order, events: Events) -> bool {
+    let moments: Vec<(Node, bool)> = order.events().collect();
     let mut current = vec![INITIAL_SLOT; index.n_keys()];
     let mut committed_at: Vec<usize> = vec![0; index.n_keys()];
     let mut started_at: Vec<usize> = vec![0; index.n_nodes()];
@@ -121,10 +117,8 @@ fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
 
 /// The reads and writes of the transactions of an index, by value if the writer is open.
 struct Plan {
-    /// By node: its first read.
-    begin: Vec<u32>,
-    /// By read: the key and what it must hold.
-    wanted: Vec<(u32, Wanted)>,
+    /// By node, its reads: the key and what it must hold.
+    wanted: Rows<(u32, Wanted)>,
     /// By version: its value, in a numbering by key and value.
     value: Vec<u32>,
     /// By version: its identity in a state; versions that no read can distinguish have the same.
@@ -142,39 +136,38 @@ impl Plan {
         let value: Vec<u32> =
             (0..index.slot_node.len()).map(|slot| number(index.slot_key[slot], written(slot))).collect();
         let mut is_named = vec![false; value.len()];
-        let (mut begin, mut wanted) = (Vec::with_capacity(index.n_nodes() + 1), Vec::new());
+        let mut wanted = Rows::default();
         for node in 0..index.n_nodes() {
-            begin.push(wanted.len() as u32);
-            for read in index.reads_of(node as Node) {
+            let named = index.reads_of(node as Node).map(|read| {
                 let slot = index.read_slot[read];
-                wanted.push((index.read_key[read], Wanted::Version(slot)));
                 if let Some(is_named) = is_named.get_mut(slot as usize) {
                     *is_named = true;
                 }
-            }
+                (index.read_key[read], Wanted::Version(slot))
+            });
             let is_open = |read: &OperationId| {
                 history.kinds()[read.index()] == OperationKind::Read
                     && !resolution.candidates(*read).is_empty()
                     && !resolution.is_open_after_own_write(*read)
             };
-            for read in history.operations_of(index.transaction[node]).filter(is_open) {
+            let open = history.operations_of(index.transaction[node]).filter(is_open).map(|read| {
                 let operation = history.operation(read);
                 let key = operation.key.0;
                 let or_initial = history.may_be_initial(KeyId(key), operation.value);
-                wanted.push((key, Wanted::Value { value: number(key, operation.value), or_initial }));
-            }
+                (key, Wanted::Value { value: number(key, operation.value), or_initial })
+            });
+            wanted.push(named.chain(open));
         }
-        begin.push(wanted.len() as u32);
         let print = |slot: usize| match is_named[slot] {
             true => mixed(1, slot as u64),
             false => mixed(2, u64::from(value[slot])),
         };
         let print = (0..value.len()).map(print).collect();
-        Plan { begin, wanted, value, print }
+        Plan { wanted, value, print }
     }
 
     fn reads_of(&self, node: Node) -> &[(u32, Wanted)] {
-        &self.wanted[self.begin[node as usize] as usize..self.begin[node as usize + 1] as usize]
+        self.wanted.of(node)
     }
 
     fn is_there(&self, wanted: Wanted, current: Slot) -> bool {

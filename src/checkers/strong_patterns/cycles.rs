@@ -4,8 +4,8 @@
 use super::argument::violation;
 use super::class::{classify, key_of, turn_to_lost_update};
 use super::{Listing, strong};
-use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
-use crate::checkers::weak::{self, WeakDecision};
+use crate::checkers::strong::{Core, Known, Rule, certain, decide};
+use crate::checkers::weak;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
@@ -91,7 +91,7 @@ pub(super) fn fallback(
     listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
+    if weak::decide(index, Level::TransactionalCausalConsistency, control)?.is_violated() {
         return Ok(());
     }
     for core in components::cores(index, level, MOST_CORES, control)? {
@@ -155,7 +155,7 @@ pub(super) fn prove(
     }
     let small = index.part(&nodes);
     let causal = Level::TransactionalCausalConsistency;
-    if skip_known && weak::decide(&small, causal, control)? == WeakDecision::Violated {
+    if skip_known && weak::decide(&small, causal, control)?.is_violated() {
         return Ok(None);
     }
     let proved = match is_hard {
@@ -207,7 +207,7 @@ fn prove_weakest(
     control: &Control,
 ) -> Result<Proved, Interrupt> {
     for candidate in candidates(level) {
-        if matches!(decide(small, candidate, control)?, StrongDecision::Violated { .. }) {
+        if decide(small, candidate, control)?.is_violated() {
             if skip_known && candidate.is_strong_on_conflicts() && has_divergence(small) {
                 return Ok(None);
             }
@@ -265,12 +265,7 @@ fn used_by_log(
 
 /// Removes transactions while the rest violates the level.
 fn reduce(index: &Index, nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
-    reduce_by(index, nodes, &mut |part| {
-        Ok(match decide(part, level, control)? {
-            StrongDecision::Violated { core } => Some(core),
-            _ => None,
-        })
-    })
+    reduce_by(index, nodes, &mut |part| Ok(decide(part, level, control)?.core()))
 }
 
 /// Finds transactions of an index that suffice for a violation.

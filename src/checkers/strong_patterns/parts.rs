@@ -3,7 +3,7 @@
 use super::cycles::{SMALL, prove, reduce_by, told};
 use super::{Listing, strong};
 use crate::checkers::decide;
-use crate::checkers::weak::{self, WeakDecision};
+use crate::checkers::weak;
 use crate::checkers::{Level, Violation, derivation};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -24,7 +24,7 @@ pub(super) fn find(
 ) -> Result<(), Interrupt> {
     let is_below = |weak: &Level| weak.is_weak() && weak.plain_of().is_none() && level.implies_without_sessions(*weak);
     if let Some(weak) = Level::EVERY.into_iter().rev().find(is_below)
-        && weak::decide(index, weak, control)? == WeakDecision::Violated
+        && weak::decide(index, weak, control)?.is_violated()
     {
         return Ok(());
     }

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::checkers::Level;
-use crate::checkers::strong::{StrongDecision, decide};
-use crate::checkers::weak::{self, WeakDecision};
+use crate::checkers::strong::decide;
+use crate::checkers::weak;
 use crate::common;
 use crate::common::examine;
 use crate::common::random::anything;
@@ -15,10 +15,7 @@ use crate::relations::{INITIAL_SLOT, Node, Reason, Slot};
 const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
 fn violated_levels(index: &Index) -> LevelSet {
-    let violated = |level: &Level| {
-        let decision = decide(index, *level, &Control::new()).expect("no limit was set");
-        matches!(decision, StrongDecision::Violated { .. })
-    };
+    let violated = |level: &Level| decide(index, *level, &Control::new()).expect("no limit was set").is_violated();
     STRONG.into_iter().filter(violated).collect()
 }
 
@@ -117,7 +114,7 @@ fn every_violated_level_of_random_histories_has_a_real_violation() {
         let found = found_in(&history);
         let index = common::index(&history);
         let causal = weak::decide(&index, Level::TransactionalCausalConsistency, &Control::new());
-        if causal.expect("no limit was set") == WeakDecision::Violated {
+        if causal.expect("no limit was set").is_violated() {
             continue;
         }
         for level in violated_levels(&index).iter() {

@@ -13,6 +13,7 @@ use super::order::LinearOrder;
 use super::waves::Waves;
 use super::window::Window;
 use crate::control::{Control, Interrupt};
+use crate::graph::Rows;
 use crate::relations::{Index, NONE, Node};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -232,8 +233,8 @@ impl<'a> Causal<'a> {
             }
         }
         let width = sweep.width() as u32;
-        let block_of = |question: &Question| (chains.chain[question.t2 as usize] / width) as usize;
-        let (begin, by_block) = grouped(questions.short.iter().map(block_of), sweep.n_blocks());
+        let block_of = |question: &Question| chains.chain[question.t2 as usize] / width;
+        let by_block: Rows<u32> = Rows::new(sweep.n_blocks(), questions.short.iter().map(block_of).zip(0..));
         let place = |t3: Node| self.base.place[t3 as usize];
         // A few long rows of blocks, so that one buffer serves many blocks.
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
@@ -242,7 +243,7 @@ impl<'a> Causal<'a> {
             let of_row = || (row..sweep.n_blocks()).step_by(n_rows);
             let (kept, others): (Vec<usize>, Vec<usize>) = of_row().partition(|&number| sweep.is_kept(number));
             for number in kept.into_iter().chain(others) {
-                let of_block = &by_block[begin[number] as usize..begin[number + 1] as usize];
+                let of_block = by_block.of(number as u32);
                 if of_block.is_empty() && questions.long.is_empty() {
                     continue;
                 }
@@ -332,20 +333,4 @@ fn by_reader(questions: &[Question], len: usize) -> Vec<(usize, &[Question])> {
         begin = end;
     }
     parts
-}
-
-/// Places by group, ascending in each: first places and places.
-fn grouped(groups: impl Iterator<Item = usize> + Clone, n: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut begin = vec![0u32; n + 1];
-    groups.clone().for_each(|group| begin[group + 1] += 1);
-    for group in 0..n {
-        begin[group + 1] += begin[group];
-    }
-    let mut next = begin.clone();
-    let mut places = vec![0; begin[n] as usize];
-    for (place, group) in groups.enumerate() {
-        places[next[group] as usize] = place as u32;
-        next[group] += 1;
-    }
-    (begin, places)
 }

@@ -42,7 +42,7 @@ mod tests;
 
 pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
-use crate::checkers::{Instances, Level, LevelSet, Pattern, Violation, place};
+use crate::checkers::{Decision, Instances, Level, LevelSet, Pattern, Violation, place};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Edge, Guarantee, Index, Node, Relation, write_that_was_read};
@@ -52,21 +52,6 @@ use std::borrow::Cow;
 /// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
 /// real ones.
 const SMALL_LIMITS: bool = cfg!(test);
-
-/// The answer for one level.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WeakDecision {
-    /// All nodes in a commit order that satisfies the level.
-    Satisfied(Vec<Node>),
-    /// There is none.
-    Violated,
-}
-
-impl From<Option<LinearOrder>> for WeakDecision {
-    fn from(order: Option<LinearOrder>) -> WeakDecision {
-        order.map_or(WeakDecision::Violated, |order| WeakDecision::Satisfied(order.nodes))
-    }
-}
 
 /// One commit order of a history as a first guess, and the reads it does not explain: the levels' common ground.
 pub struct BaseOrder(base_order::BaseOrder);
@@ -100,10 +85,10 @@ impl BaseOrder {
 /// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). TCC takes a cache line per
 /// transaction and thread for columns of causal order, and at most 2 GB for the vectors of saturation. The result does
 /// not depend on the number of threads.
-pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDecision, Interrupt> {
+pub fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     match BaseOrder::new(index, control)? {
         Some(ground) => decide_alone(index, ground, level, control),
-        None => Ok(WeakDecision::Violated),
+        None => Ok(Decision::violated()),
     }
 }
 
@@ -113,9 +98,9 @@ pub fn decide_on(
     BaseOrder(ground): &BaseOrder,
     level: Level,
     control: &Control,
-) -> Result<WeakDecision, Interrupt> {
+) -> Result<Decision, Interrupt> {
     let replay = Cow::Borrowed(&ground.replay);
-    Ok(replay::decide(index, ground.listed.clone(), &ground.order, replay, level, control)?.into())
+    Ok(decision(replay::decide(index, ground.listed.clone(), &ground.order, replay, level, control)?))
 }
 
 /// [`decide_on`] where no other level needs the ground: it takes a few bytes an operation less.
@@ -124,9 +109,13 @@ pub fn decide_alone(
     BaseOrder(ground): BaseOrder,
     level: Level,
     control: &Control,
-) -> Result<WeakDecision, Interrupt> {
+) -> Result<Decision, Interrupt> {
     let base_order::BaseOrder { listed, order, replay } = ground;
-    Ok(replay::decide(index, listed, &order, Cow::Owned(replay), level, control)?.into())
+    Ok(decision(replay::decide(index, listed, &order, Cow::Owned(replay), level, control)?))
+}
+
+fn decision(order: Option<LinearOrder>) -> Decision {
+    order.map(|order| order.nodes).into()
 }
 
 /// Decides a guarantee of sessions for a history without TAP-a to f; without one, only SO ∪ WR and the orders that lists
@@ -136,13 +125,13 @@ pub fn decide_guarantee(
     BaseOrder(ground): &BaseOrder,
     guarantee: Option<Guarantee>,
     control: &Control,
-) -> Result<WeakDecision, Interrupt> {
-    let Some(guarantee) = guarantee else { return Ok(WeakDecision::Satisfied(ground.order.nodes.clone())) };
+) -> Result<Decision, Interrupt> {
+    let Some(guarantee) = guarantee else { return Ok(decision(Some(ground.order.clone()))) };
     let (listed, replay) = (ground.listed.clone(), Cow::Borrowed(&ground.replay));
-    Ok(match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
-        guarantees::Kept::InOrder(order) => WeakDecision::Satisfied(order.nodes),
-        guarantees::Kept::Broken(_) => WeakDecision::Violated,
-    })
+    Ok(decision(match guarantees::decide(index, listed, &ground.order, replay, guarantee, control)? {
+        guarantees::Kept::InOrder(order) => Some(order),
+        guarantees::Kept::Broken(_) => None,
+    }))
 }
 
 /// Evidence against the guarantees of sessions among the violated `levels`: for each that nothing else shows, a short cycle

@@ -7,6 +7,7 @@
 use super::SMALL_LIMITS;
 use super::causality::Forced;
 use crate::control::{Control, Interrupt};
+use crate::graph::Rows;
 use crate::relations::{Index, NONE, Node};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -25,10 +26,7 @@ pub(super) enum Preference<'a> {
 
 /// Forced edges by the node where they end.
 #[derive(Default)]
-pub(super) struct Before {
-    begin: Vec<u32>,
-    from: Vec<Node>,
-}
+pub(super) struct Before(Rows<Node>);
 
 impl Before {
     /// Groups the edges. Edges into ⊥ are left out. O(n + edges), O(1) without edges.
@@ -36,29 +34,16 @@ impl Before {
         if edges.is_empty() {
             return Before::default();
         }
-        let mut begin = vec![0u32; n + 2];
-        for edge in edges.iter().filter(|edge| edge.to != NONE) {
-            begin[edge.to as usize + 2] += 1;
-        }
-        for v in 0..=n {
-            begin[v + 1] += begin[v];
-        }
-        let mut from = vec![0; edges.len()];
-        for edge in edges.iter().filter(|edge| edge.to != NONE) {
-            let place = &mut begin[edge.to as usize + 1];
-            from[*place as usize] = edge.from;
-            *place += 1;
-        }
-        begin.truncate(n + 1);
-        Before { begin, from }
+        let ends = edges.iter().filter(|edge| edge.to != NONE).map(|edge| (edge.to, edge.from));
+        Before(Rows::new(n, ends))
     }
 
     /// The starts of the edges that end at a node.
     #[inline]
     pub(super) fn of(&self, v: Node) -> &[Node] {
-        match self.begin.is_empty() {
-            true => &[],
-            false => &self.from[self.begin[v as usize] as usize..self.begin[v as usize + 1] as usize],
+        match self.0.n_rows() {
+            0 => &[],
+            _ => self.0.of(v),
         }
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
         let is_new = !(is_touched(writer) && is_touched(reader)) && drawn.contains(&writer);
         if !has_own && is_new {
-            edges.push(read_of(history, writer, Some(append), read));
+            edges.push(Edge::write_read(history, writer, Some(append), read));
         }
     }
     violation.edges.extend(edges);
@@ -130,15 +130,7 @@ fn in_time(history: &History, transactions: &[TransactionId]) -> Vec<Edge> {
 }
 
 fn real_time(from: TransactionId, to: TransactionId) -> Edge {
-    Edge {
-        from,
-        to,
-        relation: Relation::RealTime,
-        key: None,
-        from_operation: None,
-        to_operation: None,
-        because: Reason::SessionOrder,
-    }
+    Edge { relation: Relation::RealTime, ..Edge::session_order(from, to) }
 }
 
 /// Names the contradicting reads, so that other reads next to them prove nothing. Where an edge takes one of several
@@ -175,17 +167,5 @@ fn write_read(history: &History, resolution: &Resolution, writer: TransactionId,
         Source::Initial { .. } if writer.is_initial() => None,
         _ => return None,
     };
-    Some(read_of(history, writer, from_operation, read))
-}
-
-fn read_of(history: &History, writer: TransactionId, append: Option<OperationId>, read: OperationId) -> Edge {
-    Edge {
-        from: writer,
-        to: history.transaction_of(read),
-        relation: Relation::WriteRead,
-        key: Some(history.operation(read).key),
-        from_operation: append,
-        to_operation: Some(read),
-        because: Reason::Reads,
-    }
+    Some(Edge::write_read(history, writer, from_operation, read))
 }

@@ -41,19 +41,19 @@ impl Cutter<'_> {
     pub(super) fn size(&self, n: usize) -> Option<Minimality> {
         match n {
             0 | 1 => Some(Minimality::Smallest),
-            2 => self.size_beside(self.suspicious()?.iter().map(std::slice::from_ref)),
+            2 => self.size_next_to(self.suspicious()?.iter().map(std::slice::from_ref)),
             // Every transaction is a part.
             _ if self.history.n_transactions() > MOST_PARTS => None,
             _ => {
                 let all = self.history.transactions().filter(|&t| !self.is_initial(t));
                 let parts = self.connected_parts(&all.collect::<Vec<_>>(), n - 1)?;
-                self.size_beside(parts.iter().map(Vec::as_slice))
+                self.size_next_to(parts.iter().map(Vec::as_slice))
             }
         }
     }
 
     /// The same, where these are the smaller parts in question.
-    fn size_beside<'a>(&self, mut parts: impl Iterator<Item = &'a [TransactionId]>) -> Option<Minimality> {
+    fn size_next_to<'a>(&self, mut parts: impl Iterator<Item = &'a [TransactionId]>) -> Option<Minimality> {
         parts.try_fold(Minimality::Smallest, |size, part| match self.ask_with_all_reads(part) {
             Answer::No => Some(size),
             Answer::ByAnotherPattern => Some(Minimality::SmallestForPattern),

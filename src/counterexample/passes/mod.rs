@@ -142,8 +142,7 @@ impl<'a> Passes<'a> {
 
     /// The kind of its witness; none where what is read does not matter.
     fn kind(&self) -> Option<WitnessKind> {
-        let row = self.level().row();
-        (row.engine != Engine::Versions).then_some(row.witness)
+        (self.level().row().engine != Engine::Versions).then_some(self.level().witness())
     }
 }
 

@@ -87,7 +87,7 @@ fn found(passes: &Passes<'_>) -> String {
             format!("all {} that count ({} of unknown outcome)", counted(n, "transaction"), grouped(unknown as u64))
         }
     };
-    match passes.level().row().witness {
+    match passes.level().witness() {
         WitnessKind::Reads => {
             format!("No order is needed: the reads of each transaction are looked at by themselves, for {all}.")
         }
@@ -162,7 +162,7 @@ fn ordered(passes: &Passes<'_>) -> Option<String> {
     }
     let has_snapshots = passes.level().has_snapshots();
     let order = match (passes.level().row().order, has_snapshots) {
-        (CountedOrder::Nothing, _) => "Session order is ignored.",
+        (CountedOrder::Plain, _) => "Session order is ignored.",
         (CountedOrder::Session, true) => "A transaction starts after the earlier ones of its session have committed.",
         (CountedOrder::Session, false) => "The transactions of a session are in the order in which they ran.",
         (CountedOrder::RealTime, true) => {

@@ -21,15 +21,15 @@ pub(in crate::counterexample) fn weakest(history: &History, orders: &Orders) -> 
     let weakest = orders.weakest_broken();
     let levels = if weakest.len() == 1 { "level" } else { "levels" };
     let order = |level: &Level| match orders.without_sessions.contains(*level) {
-        true => CountedOrder::Nothing,
+        true => CountedOrder::Plain,
         false => level.row().order,
     };
     let of = |wanted: fn(CountedOrder) -> bool| -> Vec<Level> {
         weakest.iter().copied().filter(|level| wanted(order(level))).collect()
     };
-    let plain = of(|order| order == CountedOrder::Nothing);
+    let plain = of(|order| order == CountedOrder::Plain);
     let session = of(|order| order == CountedOrder::Session);
-    let timed = of(|order| !matches!(order, CountedOrder::Nothing | CountedOrder::Session));
+    let timed = of(|order| !matches!(order, CountedOrder::Plain | CountedOrder::Session));
     let said = match (plain.as_slice(), session.as_slice(), timed.as_slice()) {
         ([], [], []) => return None,
         // Where no session has two transactions, there is no session order.
@@ -129,7 +129,7 @@ pub(in crate::counterexample) fn makes_difference(difference: &Difference) -> St
 
 /// "plain serializability (P-SER, Elle's :serializable)".
 fn in_full(level: &Level) -> String {
-    let by_elle = level.row().elle.map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
+    let by_elle = level.row().elle.first().map(|keyword| format!(", Elle's :{keyword}")).unwrap_or_default();
     format!("{} ({}{by_elle})", level.spoken(), level.code())
 }
 

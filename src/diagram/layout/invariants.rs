@@ -125,10 +125,10 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
 
 /// Whether a point is on the border of a card, and next to `part` of it if the edge is about a row.
 fn on_border(card: Rect, part: Rect, is_row: bool, at: Pos2) -> bool {
-    let beside = |y: f32| (y - at.y).abs() < 0.6;
+    let is_close = |y: f32| (y - at.y).abs() < 0.6;
     let vertical = (at.x - card.left()).abs() < 0.6 || (at.x - card.right()).abs() < 0.6;
     let within = if is_row { part } else { card };
-    let horizontal = !is_row && (beside(card.top()) || beside(card.bottom())) && card.x_range().contains(at.x);
+    let horizontal = !is_row && (is_close(card.top()) || is_close(card.bottom())) && card.x_range().contains(at.x);
     (vertical && within.y_range().contains(at.y)) || horizontal
 }
 

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_should_read_says_why() {
+    fn what_no_transaction_should_read_says_why() {
         let (_, chain) = chain("a: [w x 1, w x 2] [w x 3]!\nb: [r x 2, r x 9]\n", "x");
         let blemished: Vec<bool> = chain.rows.iter().map(|row| row.blemish.is_some()).collect();
         assert_eq!(blemished, [false, true, false, true]);

@@ -45,7 +45,6 @@ use std::path::Path;
 pub const FORMAT: Format = Format {
     name: "cobra",
     aliases: &["cobra-log"],
-    about: "the logs of Cobra's clients, a folder of T*.log",
     extensions: &["log"],
     part_name: Some(is_log),
     sniff,

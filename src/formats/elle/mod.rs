@@ -65,7 +65,6 @@ use crate::history::{Builder, History};
 pub const EDN: Format = Format {
     name: "elle-edn",
     aliases: &["edn", "jepsen", "elle"],
-    about: "Jepsen and Elle, EDN: {:type :ok, :value [[:append x 1] [:r y [2]]], :process 0}",
     extensions: &["edn"],
     part_name: None,
     sniff: sniff_edn,
@@ -77,7 +76,6 @@ pub const EDN: Format = Format {
 pub const JSON: Format = Format {
     name: "elle-json",
     aliases: &["elle-cli", "jepsen-json"],
-    about: "elle-cli's JSON: [{\"type\": \"ok\", \"value\": [[\"append\", \"x\", 1]], \"process\": 0}]",
     extensions: &["json"],
     part_name: None,
     sniff: sniff_json,

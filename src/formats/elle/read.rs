@@ -167,7 +167,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         self.log.has_strangers |= !is_nemesis(process);
     }
 
-    fn stage(&mut self) -> Result<Stage, ReadError> {
+    /// `:invoke`, `:ok`, `:fail` or `:info`.
+    pub(in crate::formats) fn stage(&mut self) -> Result<Stage, ReadError> {
         let expected = match JSON {
             true => "\"invoke\", \"ok\", \"fail\" or \"info\"",
             false => ":invoke, :ok, :fail or :info",
@@ -348,20 +349,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         if !self.scan.more(close, first)? {
             return self.scan.fail("a key in front of the end");
         }
-        if let Some(collection) = self.collection()? {
-            return Ok(self.log.key_place(collection));
-        }
-        let before = self.scan.mark();
-        match self.scan.token(expected)? {
-            Token::Nil => {
-                self.scan.back_to(before);
-                self.scan.fail(expected)
-            }
-            token => {
-                let atom = self.log.atoms.atom::<JSON>(token);
-                Ok(self.log.key_place(atom))
-            }
-        }
+        let key = self.one(expected)?;
+        Ok(self.log.key_place(key))
     }
 
     /// What a read returned, and the end of the micro-operation.

@@ -56,7 +56,6 @@ use super::{Format, Input, Likelihood, Writer};
 pub const FORMAT: Format = Format {
     name: "json",
     aliases: &["isoscope-json"],
-    about: "IsoScope's own JSON, schema isoscope.history/1",
     extensions: &["json"],
     part_name: None,
     sniff,

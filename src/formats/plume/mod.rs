@@ -41,7 +41,6 @@ use std::sync::Mutex;
 pub const FORMAT: Format = Format {
     name: "plume",
     aliases: &["plume-text", "polysi", "isovista"],
-    about: "Plume, PolySI, IsoVista text, one operation per line: r(key,value,session,transaction)",
     extensions: &["txt", "plume"],
     part_name: None,
     sniff,

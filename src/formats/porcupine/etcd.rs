@@ -14,7 +14,7 @@
 //! that are not integers, are skipped, as in Porcupine.
 
 use crate::control::Control;
-use crate::formats::elle::calls::{Clock, Event, Stage};
+use crate::formats::elle::calls::{Clock, Event};
 use crate::formats::elle::{self, Reader, Scanner, Token};
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError};
 use crate::history::{Builder, History};
@@ -24,7 +24,6 @@ use memchr::memmem;
 pub const FORMAT: Format = Format {
     name: "porcupine-etcd",
     aliases: &["porcupine-log", "jepsen-log"],
-    about: "Jepsen's log of one register, as for Porcupine: INFO  jepsen.util - 3 :invoke :write 4",
     extensions: &["log"],
     part_name: None,
     sniff,
@@ -102,12 +101,7 @@ fn operation(reader: &mut Reader<'_, false>) -> Result<(), ReadError> {
     };
     let Some(process) = process else { return reader.scan.fail("a process of at most 63 bits") };
     reader.scan.blanks()?;
-    let mark = reader.scan.mark();
-    let token = reader.scan.token(":invoke, :ok, :fail or :info")?;
-    let Some(stage) = reader.scan.word(token).and_then(Stage::named) else {
-        reader.scan.back_to(mark);
-        return reader.scan.fail(":invoke, :ok, :fail or :info");
-    };
+    let stage = reader.stage()?;
     reader.scan.blanks()?;
     let mark = reader.scan.mark();
     let token = reader.scan.token(":read, :write or :cas")?;

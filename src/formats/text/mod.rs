@@ -55,7 +55,6 @@ use read::Parser;
 pub const FORMAT: Format = Format {
     name: "text",
     aliases: &["isoscope-text"],
-    about: "IsoScope's own notation, one line per session: a: [r x 0, w x 1]",
     extensions: &["txt", "history"],
     part_name: None,
     sniff,

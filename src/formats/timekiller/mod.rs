@@ -31,7 +31,6 @@ use super::{Format, Input, Likelihood, Writer};
 pub const FORMAT: Format = Format {
     name: "timekiller",
     aliases: &["chronos"],
-    about: "TimeKiller's JSON: [{\"tid\": 1, \"sid\": 1, \"sts\": …, \"cts\": …, \"ops\": [{\"t\": \"w\", \"k\": 1, \"v\": 2}]}]",
     extensions: &["json"],
     part_name: None,
     sniff,

@@ -44,7 +44,6 @@ use rayon::prelude::*;
 pub const FORMAT: Format = Format {
     name: "viper",
     aliases: &["viper-json"],
-    about: "Viper's JSON logs, a folder of J*.log: {\"value\": [[\"w\", 1, 2, true]]}",
     extensions: &["log"],
     part_name: Some(is_part),
     sniff,

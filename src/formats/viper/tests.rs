@@ -46,7 +46,7 @@ fn operations_of_every_kind_are_read() {
 }
 
 #[test]
-fn initial_values_are_those_stated_or_any_that_nobody_wrote() {
+fn initial_values_are_those_stated_or_any_that_no_transaction_wrote() {
     let stated = "{\"preBeginTS\": 1, \"value\": [[\"w\", 1, 10, true]], \"isInitial\": true, \"isFinal\": false}\n\
                   {\"preBeginTS\": 3, \"postCommitTS\": 9, \"value\": [[\"r\", 1, 11, false]]}\n";
     let history = parse(stated).expect("valid").with_rules(&Rules::default()).expect("default rules fit");

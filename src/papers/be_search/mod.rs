@@ -29,7 +29,7 @@ mod prefix;
 mod search;
 
 use super::Stop;
-use crate::checkers::decide::Order;
+use crate::checkers::Order;
 use crate::checkers::{Engine, Level, Moments};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};

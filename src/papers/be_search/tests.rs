@@ -1,7 +1,7 @@
 //! The search on small histories.
 
 use super::*;
-use crate::checkers::strong::{self, StrongDecision};
+use crate::checkers::strong;
 use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
 use crate::common::{history, index};
 
@@ -12,7 +12,7 @@ fn agrees(index: &Index) -> [bool; 3] {
     let control = Control::new();
     LEVELS.map(|level| {
         let found = check(index, level, &control).unwrap();
-        let violated = matches!(strong::decide(index, level, &control).unwrap(), StrongDecision::Violated { .. });
+        let violated = strong::decide(index, level, &control).unwrap().is_violated();
         assert_eq!(found.is_none(), violated, "{level}: {found:?}");
         let n = match found {
             Some(Order::Commits(nodes)) => nodes.len(),

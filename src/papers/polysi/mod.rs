@@ -37,7 +37,7 @@ mod solve;
 
 use super::Stop;
 use crate::checkers::Level;
-use crate::checkers::decide::Order;
+use crate::checkers::Order;
 use crate::control::Control;
 use crate::history::grouped;
 use crate::relations::Index;

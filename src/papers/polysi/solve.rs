@@ -3,7 +3,7 @@
 use super::super::Stop;
 use super::Found;
 use super::polygraph::Polygraph;
-use crate::checkers::decide::Order;
+use crate::checkers::Order;
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::sat::{self, Answer, Choice, DynamicOrder};

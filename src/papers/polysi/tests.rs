@@ -1,14 +1,13 @@
 //! PolySI on small histories.
 
 use super::*;
-use crate::checkers::strong::{self, StrongDecision};
+use crate::checkers::strong;
 use crate::common;
 use crate::common::sound::{self, CASE_SPLIT_GRID, Shape};
 
 fn agrees(index: &Index, control: &Control) -> [bool; 2] {
     [Level::SnapshotIsolation, Level::Serializability].map(|level| {
-        let expected = strong::decide(index, level, control).unwrap();
-        let violated = matches!(expected, StrongDecision::Violated { .. });
+        let violated = strong::decide(index, level, control).unwrap().is_violated();
         for (prune, compact) in [(true, true), (false, true), (false, false)] {
             let (found, sizes) = check(index, level, Variant { prune, compact }, control).unwrap();
             match &found {

@@ -1,5 +1,6 @@
 //! Operations by key.
 
+use crate::graph::row_begins;
 use crate::history::{History, KeyId};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -22,11 +23,7 @@ impl GroupedByKey {
     /// Groups the operations of the keys `wanted`. O(operations), writing in parallel by ranges of keys.
     pub(super) fn new(history: &History, wanted: impl Fn(KeyId) -> bool + Sync) -> GroupedByKey {
         let keys = history.keys();
-        let mut begin = vec![0u32; history.n_keys() + 1];
-        keys.iter().filter(|&&key| wanted(key)).for_each(|key| begin[key.index() + 1] += 1);
-        for key in 0..history.n_keys() {
-            begin[key + 1] += begin[key];
-        }
+        let begin = row_begins(history.n_keys(), keys.iter().filter(|&&key| wanted(key)).map(|key| key.0));
         let parts = equal_parts(&begin);
         let mut entries = vec![Entry::default(); begin[history.n_keys()] as usize];
         let mut rest = entries.as_mut_slice();

@@ -7,7 +7,7 @@
 //! levels are NP-complete to decide if elements repeat.
 
 use super::questions::{Open, Question};
-use super::search::{Answer, Search, nobody_made};
+use super::search::{Answer, Search, never_appended};
 use super::world::ElementAssignment;
 use crate::checkers::refutation::merged_by_combinations;
 use crate::checkers::{Supposed, Verdict, Violation};
@@ -211,7 +211,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
             let supposed = self.learnt[learnt].clone();
             let violation = match self.world_of(&supposed)? {
                 Leads::Unasked => return Ok(None),
-                Leads::Nowhere(place) => nobody_made(&self.root.history, place),
+                Leads::Nowhere(place) => never_appended(&self.root.history, place),
                 Leads::To(world) => match self.search.violation(&world)? {
                     Some(violation) => violation,
                     None => return Ok(None),

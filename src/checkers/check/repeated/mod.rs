@@ -25,7 +25,7 @@ use crate::relations::Resolution;
 use combinations::Combinations;
 use questions::Question;
 use rustc_hash::{FxHashMap, FxHashSet};
-use search::{Answer, Guess, Search, guess, nobody_made};
+use search::{Answer, Guess, Search, guess, never_appended};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use world::ElementAssignment;
@@ -177,7 +177,7 @@ impl Whole<'_> {
     fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
         let names = |level: &Level| self.found.violations.iter().any(|violation| violation.levels.contains(*level));
         if !levels.iter().all(names) {
-            add(&mut self.found, nobody_made(self.open.history, place));
+            add(&mut self.found, never_appended(self.open.history, place));
         }
         levels.iter().for_each(|&level| self.set(level, Verdict::Violated));
     }

@@ -59,7 +59,7 @@ impl<'a> Search<'a> {
     /// [`MOST_NESTED`].
     pub(super) fn decide_by_cases(&mut self, world: ElementAssignment, depth: usize) -> Result<Answer, Interrupt> {
         if let Some(place) = world.impossible {
-            return Ok(Answer::Violated(Some(Box::new(nobody_made(&world.history, place)))));
+            return Ok(Answer::Violated(Some(Box::new(never_appended(&world.history, place)))));
         }
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(Answer::Unknown);
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
         Ok(request.check(resolution))
     }
 
-    /// The question to tell apart next: of the first outcomes and of places with the fewest answers the one with the fewest
+    /// The question to split on next: of the first outcomes and of places with the fewest answers the one with the fewest
     /// that do not contradict the level at once.
     fn narrowest(&mut self, world: &ElementAssignment) -> Result<Option<Open>, Interrupt> {
         let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) =
@@ -229,7 +229,7 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
 }
 
 /// The violation that no append can have made an element at its place.
-pub(super) fn nobody_made(history: &History, (read, place): (OperationId, usize)) -> Violation {
+pub(super) fn never_appended(history: &History, (read, place): (OperationId, usize)) -> Violation {
     let proof = Proof::Appends { read, place, cases: Vec::new() };
     Violation {
         also: vec!["incompatible-order".to_owned()],
