@@ -182,7 +182,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         drawn(&mut window);
         assert_eq!(document(&window).selected, Some(id));
         let same = document(&window).group.clone().expect("still there");
-        assert!(Arc::ptr_eq(&group, &same), "the component is the same and not drawn anew");
+        assert!(Arc::ptr_eq(&group, &same), "the component is the same and not drawn again");
         // Cards lead to the history, and back to the anomaly's own picture.
         let card = sketch.diagram.cards[0].clone();
         let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
