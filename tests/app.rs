@@ -518,5 +518,5 @@ fn the_order_of_a_level_that_holds_can_be_stepped_through() {
 fn there_is_no_order_where_no_level_holds() {
     let (mut window, _folder) = opened("a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n", egui::Theme::Dark);
     press(&mut window, egui::Key::Num7);
-    assert!(says(&window, "No level is known to hold"));
+    assert!(says(&window, "None of the levels asked for is known to hold"));
 }

@@ -195,16 +195,16 @@ impl Sources {
         defined.filter(|other| other[0] == file[0] && !file.starts_with(other)).collect()
     }
 
-    /// The circles of files that import each other in a room.
-    fn circles(&self, room: &str) -> Vec<Vec<String>> {
+    /// The cycles of files that import each other in a room.
+    fn cycles(&self, room: &str) -> Vec<Vec<String>> {
         let files: Vec<&Names> = self.0.keys().filter(|file| file[0] == room).collect();
         let place = |file: Names| files.binary_search(&&file).expect("a file of the room") as u32;
         let edges = (0u32..)
             .zip(&files)
             .flat_map(|(from, file)| self.imported(file).into_iter().map(move |to| (from, to)).collect::<Vec<_>>());
         let graph = DiGraph::<(), ()>::from_edges(edges.map(|(from, to)| (from, place(to))));
-        let circles = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
-        circles.map(|circle| circle.into_iter().map(|file| files[file.index()].join("::")).collect()).collect()
+        let cycles = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
+        cycles.map(|cycle| cycle.into_iter().map(|file| files[file.index()].join("::")).collect()).collect()
     }
 }
 
@@ -257,11 +257,11 @@ fn modules_import_what_the_table_allows() {
 }
 
 #[test]
-fn files_of_a_room_do_not_import_each_other_in_circles() {
+fn files_of_a_room_do_not_import_each_other_in_cycles() {
     let sources = Sources::read();
     for room in modules() {
-        let circles = sources.circles(&room);
-        assert!(circles.is_empty(), "in src/{room}, files import each other in circles: {circles:#?}");
+        let cycles = sources.cycles(&room);
+        assert!(cycles.is_empty(), "in src/{room}, files import each other in cycles: {cycles:#?}");
     }
 }
 
@@ -305,7 +305,7 @@ fn groups_of_imports_are_understood() {
 }
 
 #[test]
-fn circles_are_found_through_names_that_a_module_passes_on() {
+fn cycles_are_found_through_names_that_a_module_passes_on() {
     let file =
         |path: &str, program: &str| (path.split("::").map(str::to_owned).collect::<Names>(), Source::new(program));
     let below = |c: &str| {
@@ -315,10 +315,10 @@ fn circles_are_found_through_names_that_a_module_passes_on() {
             file("room::b", "pub struct B;"),
             file("room::b::c", c),
         ];
-        Sources(sources.into()).circles("room")
+        Sources(sources.into()).cycles("room")
     };
     assert_eq!(below("use super::B; use super::super::{B as Other};"), Vec::<Vec<String>>::new());
-    for circle in ["use crate::room::A;", "fn f() { super::super::a::f() }", "use crate::room::{B, a::{self}};"] {
-        assert_eq!(below(circle).concat().len(), 2, "{circle}");
+    for cycle in ["use crate::room::A;", "fn f() { super::super::a::f() }", "use crate::room::{B, a::{self}};"] {
+        assert_eq!(below(cycle).concat().len(), 2, "{cycle}");
     }
 }

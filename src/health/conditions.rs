@@ -108,7 +108,7 @@ fn lists(history: &History) -> Finding {
     let without = n_lists - with;
     let text = match (with, without) {
         (0, _) => "Does not hold: keys hold single values, so reads do not show the order of versions.".to_owned(),
-        (_, 0) => "Holds: every key holds a list, so reads show the order of versions.".to_owned(),
+        (_, 0) => "Holds: every key holds a list, so a read shows the order of its elements.".to_owned(),
         (with, without) => format!(
             "Holds in part: {} of {} a list.",
             grouped(with),

@@ -85,6 +85,8 @@ kinds! {
     InitialOrWritten = "initial-or-written", "Initial values that were written";
     /// An aborted transaction wrote a value that another one wrote, too.
     RetriedValues = "retried-values", "Values written by a retry";
+    /// Aborted transactions that all took equally long, and whose writes were read.
+    TimedOut = "aborts-like-time-outs", "Aborts that look like time-outs";
     /// A transaction begins before the one before it in its session ended.
     SessionsOverlap = "sessions-overlap", "Sessions overlap in time";
     /// A transaction begins before the one before it in its session began, or ends before it begins.
@@ -220,7 +222,7 @@ pub fn examine(history: &History, resolution: &Resolution, control: &Control) ->
     let mut findings = unwritten::findings(history, resolution, &survey, control)?;
     findings.extend(writes::findings(history, resolution));
     control.check()?;
-    findings.extend(times::findings(history));
+    findings.extend(times::findings(history, resolution));
     findings.extend(set_up::findings(history, resolution, &survey));
     findings.extend(conditions::findings(history, resolution, &survey, version_order));
     findings.sort_by_key(|finding| (finding.severity, finding.kind));

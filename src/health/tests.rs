@@ -256,3 +256,35 @@ fn random_histories_are_examined_without_contradiction() {
         }
     }
 }
+
+/// Jepsen's log: `n` transactions that append to a key and fail after these many milliseconds, and a read of what the
+/// first of them appended.
+fn failed_after(milliseconds: &[u64]) -> Health {
+    let mut lines = Vec::new();
+    let mut line = |time: u64, kind: &str, what: &str, process: usize| {
+        let text = format!("{{:type {kind}, :f :txn, :value [[{what}]], :process {process}, :time {time}}}\n");
+        lines.push((time, text));
+    };
+    for (process, took) in milliseconds.iter().enumerate() {
+        line(0, ":invoke", &format!(":append {process} 1"), process);
+        line(took * 1_000_000, ":fail", &format!(":append {process} 1"), process);
+    }
+    line(10, ":invoke", ":r 0 nil", 99);
+    line(20, ":ok", ":r 0 [1]", 99);
+    lines.sort();
+    let log: String = lines.into_iter().map(|(_, text)| text).collect();
+    let opened = crate::formats::open_bytes("", log.as_bytes(), Some("elle-edn"), &Control::new());
+    let history = opened.expect("a log of Jepsen");
+    examined(&history)
+}
+
+#[test]
+fn aborts_that_all_took_equally_long_may_be_time_outs() {
+    let health = failed_after(&[5000, 5001, 5000, 5003, 5000, 5001]);
+    let finding = health.finding(Kind::TimedOut).expect("they look like time-outs");
+    assert_eq!((finding.count, finding.severity), (6, Severity::Caution));
+    assert!(finding.text.contains("6 of 6 aborted transactions ended 5 s after they began"), "{}", finding.text);
+    for others in [&[5000, 10, 20, 30, 40, 5000][..], &[5, 5, 5, 5, 5, 5], &[5000, 5000]] {
+        assert!(failed_after(others).finding(Kind::TimedOut).is_none(), "{others:?}");
+    }
+}

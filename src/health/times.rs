@@ -1,12 +1,19 @@
-//! Whether the clocks agree with the order of the sessions.
+//! Whether the clocks agree with the order of the sessions, and aborts that look like time-outs.
 
 use super::survey::Tally;
 use super::words::{by_number, counted, names};
 use super::{Finding, Kind, Severity};
-use crate::history::{History, Outcome, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::relations::{Resolution, Source};
 
-/// Findings about recorded times. O(transactions).
-pub(super) fn findings(history: &History) -> Vec<Finding> {
+/// Time-outs differ by less than this share of their length.
+const ALIKE: f64 = 0.02;
+/// Minimum number of aborts that take equally long, and minimum length, in seconds.
+const FEWEST: usize = 5;
+const SHORTEST: f64 = 0.5;
+
+/// Findings about recorded times. O(transactions), and O(operations) where aborts look like time-outs.
+pub(super) fn findings(history: &History, resolution: &Resolution) -> Vec<Finding> {
     if !history.has_times() {
         return Vec::new();
     }
@@ -25,7 +32,7 @@ pub(super) fn findings(history: &History) -> Vec<Finding> {
             before = Some((interval.start, end));
         }
     }
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = time_outs(history, resolution).into_iter().collect();
     if overlapping.count > 0 {
         let n = overlapping.count;
         let text = format!(
@@ -54,4 +61,34 @@ pub(super) fn findings(history: &History) -> Vec<Finding> {
         findings.push(finding.about_transactions(against.first.into_iter()).remedy("times", "ignore"));
     }
     findings
+}
+
+/// Most aborted transactions took equally long, and what one of them wrote was read: perhaps clients gave up on them.
+fn time_outs(history: &History, resolution: &Resolution) -> Option<Finding> {
+    let second = 1.0 / history.origin().seconds_per_tick()?;
+    let aborted = history.transactions().filter(|&t| history.outcome(t) == Outcome::Aborted);
+    let took = aborted.filter_map(|t| history.interval(t).map(|interval| (t, interval.end.abs_diff(interval.start))));
+    let took: Vec<(TransactionId, u64)> = took.collect();
+    let longest = took.iter().map(|(_, ticks)| *ticks).max()? as f64;
+    let is_alike = |ticks: u64| ticks as f64 >= longest * (1.0 - ALIKE);
+    let alike: Vec<TransactionId> = took.iter().filter(|(_, ticks)| is_alike(*ticks)).map(|(t, _)| *t).collect();
+    if longest < SHORTEST * second || alike.len() < FEWEST || 2 * alike.len() <= took.len() {
+        return None;
+    }
+    let is_of_these = |read: &OperationId| match resolution.source(*read) {
+        Source::Aborted { write, .. } => alike.binary_search(&history.transaction_of(write)).is_ok(),
+        _ => false,
+    };
+    let kinds = history.kinds().iter().enumerate().filter(|(_, kind)| **kind == OperationKind::Read);
+    let n = kinds.map(|(place, _)| OperationId::new(place)).filter(is_of_these).count() as u64;
+    let text = format!(
+        "{} of {} ended {} after they began, as time-outs do, and {} returned what one of them wrote. If it was the \
+         client that gave up, their outcome is unknown (a Jepsen log says :info), and such a read is no aborted read.",
+        alike.len(),
+        counted(took.len() as u64, "aborted transaction"),
+        history.origin().duration(longest),
+        counted(n, "read"),
+    );
+    let finding = Finding::new(Kind::TimedOut, Severity::Caution, alike.len() as u64, text);
+    (n > 0).then(|| finding.about_transactions(alike.into_iter()))
 }

@@ -251,7 +251,7 @@ fn thin_air(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Find
     let (n, beginning, reads) = beginning(phantoms);
     let text = format!(
         "{beginning} Most likely out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
-         by two sessions (first {} = {}). {}",
+         by two sessions (such as key {} = {}). {}",
         history.key_name(first.key),
         history.value_name(first.value),
         flag.sentence(),
@@ -275,7 +275,7 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
         }
     };
     let text = format!(
-        "{beginning} {why} (first {} = {}). Then these reads say nothing about the database: check a complete log. {}",
+        "{beginning} {why} (such as key {} = {}). Then these reads say nothing about the database: check a complete log. {}",
         history.key_name(first.key),
         history.value_name(first.value),
         flag.sentence(),

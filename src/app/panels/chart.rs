@@ -77,6 +77,8 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
         .allow_zoom(false)
         .allow_boxed_zoom(false)
         .show_grid([false, true])
+        // Lines are fainter the nearer they are to each other: at usual distances they are light.
+        .grid_spacing(Rangef::new(8.0, 1500.0))
         .custom_y_axes(vec![y_axis])
         .x_axis_formatter(|mark, _| match chart.marks {
             Marks::Bars(_) => chart.x_label(mark.value),

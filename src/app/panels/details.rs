@@ -2,7 +2,7 @@
 
 use super::browser::column_ui;
 use super::lanes::sequence_ui;
-use super::versions::{BELOW, choose_ui, key_ui};
+use super::versions::{BELOW, are_few, choose_ui, key_ui, versions_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
@@ -12,6 +12,19 @@ use egui::{Align, Layout, Ui, vec2};
 const BOTH: egui::Vec2 = vec2(900.0, 330.0);
 /// Share of the width for the time.
 const SHARE: f32 = 0.58;
+/// Least height of the time below few versions.
+const BELOW_FEW: f32 = 160.0;
+
+/// Draws the page of a key: its versions, and if they are few the anomaly over time below them.
+pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    versions_ui(ui, state, document, requests);
+    let has_room = are_few(ui, document) && ui.available_height() > BELOW_FEW;
+    if let Some(picture) = document.current_picture().filter(|_| has_room) {
+        ui.separator();
+        sequence_ui(ui, (state, document), picture, 1.0, requests);
+    }
+}
+
 /// Draws the pane.
 pub fn details_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_height();

@@ -76,9 +76,10 @@ fn heading_ui(ui: &mut Ui, health: &Health) {
     let doubts = doubts_text(health);
     match doubts.is_empty() {
         true => drop(ui.colored_label(palette.good, "Nothing casts doubt on the verdicts.")),
-        false => drop(
-            ui.colored_label(doubts_colour(health, &palette), format!("{doubts}: read before believing a verdict.")),
-        ),
+        false => drop(ui.colored_label(
+            doubts_colour(health, &palette),
+            format!("{doubts}: read this before trusting the verdicts."),
+        )),
     }
     ui.add_space(4.0);
 }

@@ -58,7 +58,7 @@ fn nothing(document: &Document) -> &'static str {
     match (document.is_busy(), document.strongest_satisfied()) {
         (_, Some(_)) => "Choose a level.",
         (true, None) => "No level is known to hold yet.",
-        (false, None) => "No level is known to hold, so no order explains every read. This is why:",
+        (false, None) => "None of the levels asked for is known to hold, so there is no order to show. This is why:",
     }
 }
 

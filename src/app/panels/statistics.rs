@@ -123,7 +123,7 @@ fn charts(figures: &Figures) -> [Plot; 4] {
             flat_skew(&figures.statistics.uses),
         ),
         (
-            chart("Transaction sizes", (number("operations of a transaction"), number("transactions")), sizes, bars()),
+            chart("Transaction sizes", (number("operations per transaction"), number("transactions")), sizes, bars()),
             "transactions by number of operations",
             only_size(&figures.sizes),
         ),

@@ -74,6 +74,9 @@ fn formats_ui(ui: &mut Ui) {
                         let line = RichText::new(line).monospace().color(palette.weak);
                         ui.add(egui::Label::new(line).truncate().selectable(true));
                     }
+                    if text.lines().count() > LINES {
+                        ui.label(RichText::new("…").color(palette.weak));
+                    }
                 });
                 if place % 2 == 1 {
                     ui.end_row();

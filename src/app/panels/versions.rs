@@ -106,6 +106,12 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
     });
 }
 
+/// Whether all versions of the key are side by side, which leaves room below them.
+pub(super) fn are_few(ui: &Ui, document: &Document) -> bool {
+    let chain = document.key.as_ref().and_then(|view| view.chain.as_ref());
+    chain.is_some_and(|chain| chain.rows.len() <= columns(ui))
+}
+
 /// How many versions there is room for side by side.
 fn columns(ui: &Ui) -> usize {
     ((ui.available_width() / STEP) as usize).max(2)
@@ -121,8 +127,9 @@ pub(super) fn strip_ui(
 ) {
     let Some(history) = &document.history else { return };
     let anomaly = anomaly(document, &state.hidden);
-    let n = columns(ui).max(chain.forced.iter().map(|_| 2).sum::<usize>().min(MOST));
-    let places = anomaly.as_ref().map(|anomaly| versions::places(history, chain, anomaly, n));
+    let n = columns(ui).max((2 * chain.forced.len()).min(MOST));
+    let some = anomaly.as_ref().filter(|_| chain.rows.len() > columns(ui));
+    let places = some.map(|anomaly| versions::places(history, chain, anomaly, n));
     let places = places.unwrap_or_else(|| (0..chain.rows.len().min(n)).collect());
     let scene = versions::scene(history, chain, anomaly.as_ref(), &places, Detail { readers, forced: true });
     ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {

@@ -31,8 +31,8 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 ui.add_space(4.0);
                 ui.label(
                     RichText::new(
-                        "Open a recorded history of transactions. Every isolation level is checked, every anomaly is listed, \
-                         and each is drawn as a small graph with the reason of every edge.",
+                        "Open a recorded history of transactions. It is checked at every isolation level you ask for, its \
+                         anomalies are listed, and each is drawn as a small graph with the reason of every edge.",
                     )
                     .color(palette.weak),
                 );
@@ -146,8 +146,8 @@ fn teach_ui(ui: &mut Ui) {
     heading_ui(ui, "How to read it");
     ui.label(
         RichText::new(
-            "An arrow from one transaction to another says that the first comes before the second. An anomaly is a cycle \
-             of arrows: each of them comes before itself.",
+            "An arrow from one transaction to another says that the first comes before the second. Most anomalies are a \
+             cycle of arrows: each transaction would come before itself.",
         )
         .color(palette.text),
     );

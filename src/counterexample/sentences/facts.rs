@@ -282,7 +282,9 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
         None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
     };
     let told: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
-    Some(format!("{when}: {}.", told.join(", ")))
+    let more = faults.len() - told.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("{when}: {}{more}.", told.join(", ")))
 }
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.

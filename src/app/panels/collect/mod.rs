@@ -93,7 +93,7 @@ fn about_ui(ui: &mut Ui) {
         ),
         (
             Command::CompareLevels,
-            "runs it at every isolation level of the database, one after the other, and lays speed, aborts and anomalies \
+            "runs it at every isolation level of the database, one after the other, and shows speed, aborts and anomalies \
              side by side.",
         ),
     ] {

@@ -93,7 +93,7 @@ fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
         chart_ui(left, &throughput, "committed transactions per second", "Plot of throughput", requests);
-        chart_ui(right, &latency, "median, and what 99 % are under", "Plot of latency", requests);
+        chart_ui(right, &latency, "median and 99th percentile", "Plot of latency", requests);
     });
 }
 
