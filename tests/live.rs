@@ -54,7 +54,11 @@ fn record(opened: &Opened, workload: Workload, path: &Path) -> Heard {
         heard.hear(news);
         ControlFlow::Continue(())
     };
-    let live = Live { options: Options { levels: FOLLOWED.to_vec(), ..Options::default() }, hear: &mut hear };
+    let live = Live {
+        options: Options { levels: FOLLOWED.to_vec(), ..Options::default() },
+        to_the_end: true,
+        hear: &mut hear,
+    };
     opened.record(workload, path, &Statistics::new(), &Control::new(), Some(live)).expect("the run ends");
     heard
 }
@@ -107,7 +111,8 @@ fn a_violation_that_is_decided_meanwhile_can_end_the_round() {
         }
         None => ControlFlow::Continue(()),
     };
-    let live = Live { options: hunt::followable(&levels).expect("it can be followed"), hear: &mut hear };
+    let live =
+        Live { options: hunt::followable(&levels).expect("it can be followed"), to_the_end: false, hear: &mut hear };
     let recorded = hunt.record(&opened(Model::Committed, &[]), &round, &Statistics::new(), Some(live));
     let snapshot = recorded.expect("recorded").expect("something was done");
     let (line, level) = decided.expect("read committed is not snapshot isolation");

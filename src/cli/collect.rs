@@ -308,7 +308,7 @@ fn followed(
             say(news, output, given, &sender);
             ControlFlow::Continue(())
         };
-        let live = Live { options: given.clone(), hear: &mut hear };
+        let live = Live { options: given.clone(), to_the_end: true, hear: &mut hear };
         opened.record(*workload, output, statistics, control, Some(live))
     };
     let mut end = None;

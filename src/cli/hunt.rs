@@ -217,7 +217,7 @@ pub(super) fn play(
         _ => ControlFlow::Continue(()),
     };
     let options = hunt::followable(levels).filter(|_| ends_early);
-    let live = options.map(|options| Live { options, hear: &mut hear });
+    let live = options.map(|options| Live { options, to_the_end: false, hear: &mut hear });
     let recorded = watched(&round.control, String::new, |statistics| hunt.record(opened, &round, statistics, live))?;
     let Some(snapshot) = recorded else { return Ok(None) };
     complain_of_losses(&snapshot, &round.workload);

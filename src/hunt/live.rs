@@ -17,6 +17,9 @@ const LOOK: Duration = Duration::from_millis(5);
 /// The time between two reports if nothing else is to be said.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How long what is checked again anyway is followed after the recording has ended.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -24,6 +27,8 @@ const CHUNK: usize = 1 << 16;
 pub struct Live<'a> {
     /// The levels and the horizon.
     pub options: Options,
+    /// Whether all of the recording is followed, however long it takes: no other check comes after it.
+    pub to_the_end: bool,
     /// Hears how it goes, on a thread of its own, and says whether to go on.
     pub hear: &'a mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send),
 }
@@ -100,6 +105,9 @@ struct Work<'r, 'h> {
     recorder: &'r Recorder,
     /// Whether all is recorded.
     is_over: &'r AtomicBool,
+    /// Since when that is known, unless everything is to be followed.
+    over_since: Option<Instant>,
+    to_the_end: bool,
     follower: Follower,
     hear: &'h mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send),
     behind: Duration,
@@ -124,9 +132,18 @@ impl From<io::Error> for Broken {
 
 impl<'r, 'h> Work<'r, 'h> {
     fn new(recorder: &'r Recorder, is_over: &'r AtomicBool, live: Live<'h>) -> Work<'r, 'h> {
-        let (follower, hear) = (Follower::new(live.options), live.hear);
-        let (behind, longest) = (Duration::ZERO, Duration::ZERO);
-        Work { recorder, is_over, follower, hear, behind, longest, told: Instant::now(), mark: 0 }
+        let (follower, hear, to_the_end) = (Follower::new(live.options), live.hear, live.to_the_end);
+        let (behind, longest, over_since) = (Duration::ZERO, Duration::ZERO, None);
+        let told = Instant::now();
+        Work { recorder, is_over, over_since, to_the_end, follower, hear, behind, longest, told, mark: 0 }
+    }
+
+    /// Whether the recording ended too long ago.
+    fn is_late(&mut self) -> bool {
+        if self.to_the_end || !self.is_over.load(Ordering::Acquire) {
+            return false;
+        }
+        self.over_since.get_or_insert_with(Instant::now).elapsed() > GRACE
     }
 
     fn run(mut self, path: &Path) {
@@ -178,6 +195,9 @@ impl<'r, 'h> Work<'r, 'h> {
             let line = record.line;
             self.follower.take(record, stream.names());
             self.say_change(line, stream)?;
+            if self.is_late() {
+                return Err(Broken::Enough);
+            }
             last = Some(line);
         }
         if let Some(moment) = last.and_then(|line| self.recorder.recorded(line)) {

@@ -176,7 +176,7 @@ impl Opened {
         let shown = || path.display().to_string();
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
-        let run = || match &self.place {
+        let record = || match &self.place {
             &Place::Database { ref servers, retries, patience, write_order, ref faults } => {
                 let collection = Collection { workload, retries, patience, write_order };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
@@ -187,19 +187,20 @@ impl Opened {
                 collect::simulate(&generation, &recorder, statistics, control)
             }
         };
+        // What follows the recording does not count.
+        let run = || record().map(|()| statistics.snapshot());
         let result = match live {
             Some(live) => live::followed(path, &recorder, live, run),
             None => run(),
         };
-        if let Err(error) = result {
+        result.map_err(|error| {
             // A run that never began leaves nothing that would be in the way of the next one.
             let never_began = recorder.is_empty() && path.is_file() && std::fs::remove_file(path).is_ok();
-            return Err(match never_began {
+            match never_began {
                 true => HuntError::Target(error),
                 false => HuntError::BrokenOff { path: shown(), error },
-            });
-        }
-        Ok(statistics.snapshot())
+            }
+        })
     }
 
     /// The first line of a recording.

@@ -94,8 +94,16 @@ impl Slurm {
     fn update_node(&self, change: &str) {
         let node = format!("nodename={}", host());
         let arguments: Vec<&str> = ["update", &node].into_iter().chain(change.split(' ')).collect();
-        let output = self.run("scontrol", &arguments, self.folder.path());
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // A node that is just changing its state refuses another one.
+        let begun = Instant::now();
+        loop {
+            let output = self.run("scontrol", &arguments, self.folder.path());
+            if output.status.success() {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}", String::from_utf8_lossy(&output.stderr));
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
 }
 

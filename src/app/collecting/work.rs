@@ -215,7 +215,7 @@ impl Work<'_> {
             // All levels are shown: the weaker ones cost nothing as long as the stronger ones hold.
             let mut options = follow::Options::default();
             options.levels.extend(levels.unwrap_or_default());
-            let live = levels.map(|_| Live { options, hear: &mut hear });
+            let live = levels.map(|_| Live { options, to_the_end: false, hear: &mut hear });
             let result = record(&statistics, live);
             drop(sampled);
             result
