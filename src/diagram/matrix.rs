@@ -287,18 +287,18 @@ impl Painter<'_> {
     fn tile(&mut self, area: Rect, entry: &Entry, label: &str) {
         let (relation, target) = (entry.relation, Some(Target::Edge(entry.edge)));
         self.scene.rect(area, 4.0, Role::Label(relation, entry.emphasis), target);
-        let Tile { shown, size, beside, lines } = Tile::new(area.size(), entry, label);
+        let Tile { shown, size, before_label, lines } = Tile::new(area.size(), entry, label);
         let top = area.center().y - LINE * size * lines.len() as f32 / 2.0;
         for (place, line) in lines.into_iter().enumerate() {
             let at = pos2(area.center().x, top + LINE * size * (place as f32 + 0.5));
             match line {
                 Line::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
                 Line::Label => {
-                    if beside > 0.0 {
+                    if before_label > 0.0 {
                         let center = at - vec2((width(&shown, size) + GAP) / 2.0, 0.0);
                         self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
                     }
-                    let at = at + vec2(beside / 2.0, 0.0);
+                    let at = at + vec2(before_label / 2.0, 0.0);
                     self.scene.bold((at, Align::Center), size, shown.clone(), Role::LabelText(relation), target);
                 }
                 Line::Arrow => {
@@ -332,7 +332,7 @@ struct Tile {
     /// Its font size.
     size: f32,
     /// The width that the number takes before the label; zero if it is not there.
-    beside: f32,
+    before_label: f32,
     lines: Vec<Line>,
 }
 
@@ -369,8 +369,8 @@ impl Tile {
             has_arrow.then_some(Line::Arrow),
             has_operations.then(|| Line::Operation(n - 1)),
         ];
-        let beside = if is_other { disc.x + GAP } else { 0.0 };
-        Tile { shown, size, beside, lines: lines.into_iter().flatten().collect() }
+        let before_label = if is_other { disc.x + GAP } else { 0.0 };
+        Tile { shown, size, before_label, lines: lines.into_iter().flatten().collect() }
     }
 }
 
@@ -418,8 +418,8 @@ mod tests {
         let tile = |x: f32, y: f32| Tile::new(vec2(x, y), &entry(0), "WR 12345");
         let lines = |x: f32, y: f32| tile(x, y).lines;
         assert_eq!((tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)), ("WR", vec![Line::Label]));
-        // The number is beside the letters of the relation, and above the whole label.
-        assert!(tile(60.0, 80.0).beside > 0.0 && tile(60.0, 80.0).shown == "WR");
+        // The number is next to the letters of the relation, and above the whole label.
+        assert!(tile(60.0, 80.0).before_label > 0.0 && tile(60.0, 80.0).shown == "WR");
         assert_eq!(lines(60.0, 80.0), [Line::Label, Line::Arrow]);
         assert_eq!(lines(75.0, 80.0), [Line::Number, Line::Label, Line::Arrow]);
         let all = [Line::Label, Line::Operation(0), Line::Arrow, Line::Operation(1)];

@@ -127,7 +127,7 @@ fn component_ui(
     group.relations.clone()
 }
 
-/// Draws what is in sight of a table, below and beside its heads: scrolling moves by whole cells.
+/// Draws what is in sight of a table, below its heads and to their right: scrolling moves by whole cells.
 fn table_ui(ui: &mut Ui, content: &Content<'_>, draw: impl FnOnce(&Ui, &Scene, Place, &Response)) {
     let room = ui.available_size() - vec2(4.0, LEGEND);
     let measure = Measure::new(content, room);
