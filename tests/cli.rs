@@ -813,6 +813,26 @@ fn pictures_and_texts_of_a_violation_are_written() {
 }
 
 #[test]
+fn without_a_name_a_small_violation_is_drawn() {
+    let folder = Folder::new();
+    let export = |file: &Path, more: &[&str], out: &Path| {
+        let arguments = more.iter().map(std::ffi::OsStr::new).chain(["-o".as_ref(), out.as_os_str()]);
+        isoscope(["export".as_ref(), file.as_os_str()].into_iter().chain(arguments))
+    };
+    let (path, unnamed, named) = (folder.file("f.txt", FRACTURED), folder.path("a.svg"), folder.path("b.svg"));
+    let output = export(&path, &[], &unnamed);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("a.svg: TAP-k/1"), "{}", stderr(&output));
+    assert_eq!(code(&export(&path, &["--violation", "TAP-k/1"], &named)), 0);
+    let bytes = |path: &Path| std::fs::read(path).expect("the file is there");
+    assert_eq!(bytes(&unnamed), bytes(&named));
+    let held = folder.file("good.txt", GOOD);
+    assert_unusable(&export(&held, &[], &folder.path("none.svg")), &["good.txt", "no violation", "--witness"]);
+    let text = stdout(&check(&path, &[]));
+    assert!(text.contains("At lines 1 and 2."), "{text}");
+}
+
+#[test]
 fn statistics_count_what_is_there() {
     let folder = Folder::new();
     let path = folder.file("f.txt", ABORTED_READ);

@@ -418,7 +418,7 @@ fn the_command_line_explains_and_exports_what_holds() {
             vec!["export", "sample_histories/ok-lists.txt", "--witness", "-o", "x.dot"],
             "goes with svg, png, tex, md or txt",
         ),
-        (vec!["export", "sample_histories/ok-lists.txt", "-o", "x.svg"], "--violation"),
+        (vec!["export", "sample_histories/ok-lists.txt", "-o", "x.svg"], "no violation is listed; --witness draws"),
         (
             vec!["export", "sample_histories/ok-lists.txt", "--witness", "--from", "q7", "-o", svg],
             "no such transaction",

@@ -464,11 +464,17 @@ impl App {
             // A layer is drawn on the graph alone, which needs the room.
             let is_layer = matches!(document.stage, vocabulary::Stage::Layer(_));
             if has_details && has_room && document.run.is_none() && !document.whole_group && !is_layer {
-                let usual = (ui.available_height() * 0.36).clamp(170.0, 520.0);
-                let height = state.details_height.map_or(usual, f32::from);
+                let height = state.details_height.map_or_else(
+                    || {
+                        document
+                            .current_picture()
+                            .map_or(0.0, |picture| panels::details::height(ui.available_size(), picture))
+                    },
+                    f32::from,
+                );
                 let most = (ui.available_height() - 160.0).max(121.0);
                 // egui keeps the size of a panel, whatever becomes of the window's.
-                let id = egui::Id::new(("details", (usual / 20.0) as u32));
+                let id = egui::Id::new(("details", height as u32));
                 let pane = Panel::bottom(id).resizable(true).default_size(height).size_range(120.0..=most).frame(side);
                 let shown = pane.show(ui, |ui| panels::details::details_ui(ui, state, document, requests));
                 let now = shown.response.rect.height();

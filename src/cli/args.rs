@@ -344,8 +344,8 @@ pub struct ExportArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// The violation: its id in `check`, or any of its names, with a number or without
-    #[arg(long, value_name = "ID", value_parser = str::parse::<ViolationName>, required_unless_present = "witness")]
+    /// The violation: its id in `check`, or any of its names [default: a small one of the weakest level violated]
+    #[arg(long, value_name = "ID", value_parser = str::parse::<ViolationName>)]
     pub(super) violation: Option<ViolationName>,
     /// Instead of a violation, the order that satisfies the strongest of the levels asked for that holds
     #[arg(long, conflicts_with_all = ["violation", "view", "layout", "all_operations", "evidence", "alternatives"])]

@@ -3,13 +3,15 @@
 use super::args::ViewName;
 use super::explain::{checked, named};
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, witnesses};
+use super::{ExitCode, ExportArguments, MINIMIZING, complain, witnesses};
 use crate::audit::{Example, Examples};
 use crate::checkers::Violation;
 use crate::control::Control;
 use crate::export::{ComposeOptions, EXPORTERS, ExportKind, View, compose, export, keys_of};
 use crate::history::History;
+use crate::hunt::simplest_violation;
 use anyhow::{Context, ensure};
+use std::path::Path;
 
 pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let kind = ExportKind::from_path(&arguments.output).with_context(|| {
@@ -27,10 +29,18 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     );
     let (history, mut findings, code) = checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked)?;
     let control = Control::new();
-    let Some(name) = &arguments.violation else {
+    if arguments.witness {
         return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), out)?));
+    }
+    let violation = &match &arguments.violation {
+        Some(name) => named(name, &history, &mut findings, &arguments.file)?,
+        None => simplest_violation(&findings).cloned().with_context(|| {
+            format!(
+                "{}: no violation is listed; --witness draws the order that satisfies a level",
+                arguments.file.display()
+            )
+        })?,
     };
-    let violation = &named(name, &history, &mut findings, &arguments.file)?;
     let Example { counterexample: example, explanation, .. } =
         Examples::new(&history, &findings).of(violation, &control.with_time_limit(MINIMIZING));
     let view = view(arguments.view, &history, violation, &control)?;
@@ -41,6 +51,9 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     }
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
+    if arguments.violation.is_none() && arguments.output != Path::new("-") {
+        complain(&format!("{}: {}", arguments.output.display(), violation.id));
+    }
     Ok(code)
 }
 

@@ -76,6 +76,12 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
         row("  read, then write", shapes.read_modify_write, share(shapes.read_modify_write, transactions)),
         row("  both, otherwise", shapes.mixed, share(shapes.mixed, transactions)),
     ];
+    if transactions > recorded.transactions {
+        rows.insert(
+            6,
+            row("  as interpreted", transactions, "with the parts of those that were split at failed statements"),
+        );
+    }
     rows.splice(2..2, cluster_rows(history));
     if shapes.empty > 0 {
         rows.push(row("  empty", shapes.empty, share(shapes.empty, transactions)));

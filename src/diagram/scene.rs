@@ -9,6 +9,7 @@ use super::layout::{
     row_text, title_text,
 };
 use super::path::{Path, distance_to_line};
+use super::text_size::width;
 use super::theme::Role;
 use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
 use crate::relations::Relation;
@@ -67,6 +68,8 @@ pub struct Mark {
     pub role: Role,
     /// What a click on it selects.
     pub target: Option<Target>,
+    /// Encloses the shape: generously for a text, whose true width depends on the font.
+    bounds: Rect,
 }
 
 /// What marks of a graph draw together: arrows and cards by their place in the diagram.
@@ -100,7 +103,13 @@ pub struct Scene {
 impl Mark {
     /// A shape of this role that represents `target`.
     pub fn new(shape: Shape, role: Role, target: Option<Target>) -> Mark {
-        Mark { shape, role, target }
+        let bounds = shape.bounds();
+        Mark { shape, role, target, bounds }
+    }
+
+    /// Encloses the shape: generously for a text, whose true width depends on the font. O(1).
+    pub fn bounds(&self) -> Rect {
+        self.bounds
     }
 }
 
@@ -191,7 +200,8 @@ impl Scene {
     /// What is at a point. Later marks are on top; a line is hit within `tolerance`, but only where no area is.
     /// O(marks).
     pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
-        let areas = self.marks.iter().rev().filter(|mark| mark.target.is_some());
+        let is_near = |mark: &&Mark| mark.target.is_some() && mark.bounds.expand(tolerance).contains(pos_in_scene);
+        let areas = self.marks.iter().rev().filter(is_near);
         let inside = |mark: &&Mark| match &mark.shape {
             Shape::Rect { rect, .. } => rect.contains(pos_in_scene),
             _ => false,
@@ -200,9 +210,7 @@ impl Scene {
             return mark.target;
         }
         let distance = |mark: &Mark| match &mark.shape {
-            Shape::Line(path) if path.bounds().expand(tolerance).contains(pos_in_scene) => {
-                distance_to_line(pos_in_scene, &path.flatten(6))
-            }
+            Shape::Line(path) => distance_to_line(pos_in_scene, &path.flatten(6)),
             Shape::Head(points) => distance_to_line(pos_in_scene, points),
             _ => f32::INFINITY,
         };
@@ -212,12 +220,21 @@ impl Scene {
 
     /// Puts another scene's marks on top, scaled from the origin and then moved by `by`; the bounds stay.
     pub fn append(&mut self, other: &Scene, scale: f32, by: Vec2) {
-        let mark = |mark: &Mark| Mark { shape: mark.shape.transformed(scale, by), ..mark.clone() };
+        let mark = |mark: &Mark| Mark::new(mark.shape.transformed(scale, by), mark.role, mark.target);
         self.marks.extend(other.marks.iter().map(mark));
     }
 }
 
 impl Shape {
+    fn bounds(&self) -> Rect {
+        match self {
+            Shape::Rect { rect, .. } => *rect,
+            Shape::Line(path) => path.bounds(),
+            Shape::Head(points) => Rect::from_points(points),
+            Shape::Text { at, size, text, .. } => Rect::from_center_size(*at, 2.0 * vec2(width(text, *size), *size)),
+        }
+    }
+
     /// The same shape scaled from the origin and then moved by `by`.
     pub fn transformed(&self, scale: f32, by: Vec2) -> Shape {
         let at = |p: Pos2| p * scale + by;

@@ -64,7 +64,8 @@ pub fn page(picture: &Picture) -> Scene {
     page.y += 4.0;
     page.items(&picture.footer, FOOTER, Role::Footer, 20.0);
     let bounds = Rect::from_min_max(Pos2::ZERO, pos2(width.ceil(), (page.y + MARGIN - 8.0).ceil()));
-    page.scene.marks[0].shape = Shape::Rect { rect: bounds, radius: 0.0 };
+    let ground = Shape::Rect { rect: bounds, radius: 0.0 };
+    page.scene.marks[0] = Mark::new(ground, page.scene.marks[0].role, None);
     page.scene.bounds = bounds;
     page.scene
 }

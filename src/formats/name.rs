@@ -7,6 +7,7 @@ use std::borrow::Cow;
 /// The number whose usual decimal form is `text`: `7`, but not `07`, `+7` or numbers above `limit`.
 ///
 /// Formats that have both numbers and names read such a name as the number, so that no two keys look alike.
+#[inline]
 pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
     let canonical = text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
     if !canonical {
@@ -16,6 +17,7 @@ pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
 }
 
 /// Whether this is the usual form of a signed 64-bit number.
+#[inline]
 pub(super) fn is_signed(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     number(digits, u64::MAX).is_some() && text != "-0" && text.parse::<i64>().is_ok()

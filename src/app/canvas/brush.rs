@@ -94,42 +94,33 @@ impl Brush<'_> {
     /// Adds the shapes of what is in sight of a whole scene, paler where something else is highlighted.
     pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
         // The operations of a card follow it, and so do texts.
-        let mut is_card_lit = true;
-        let mut inside = None;
+        let (mut card, mut inside) = (None, None);
         for mark in &scene.marks {
             inside = enclosing(mark, inside);
+            if let Some(Target::Transaction(_)) = mark.target {
+                card = mark.target;
+            }
+            if !self.is_in_sight(mark) {
+                continue;
+            }
             let is_lit = match mark.target {
                 Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
-                Some(Target::Transaction(_)) => {
-                    is_card_lit = self.is_lit(mark.target);
-                    is_card_lit
-                }
-                Some(Target::Operation(_)) => is_card_lit || self.is_lit(mark.target),
-                Some(Target::Edge(_)) => self.is_lit(mark.target),
+                Some(Target::Operation(_)) => card.is_none() || self.is_lit(card) || self.is_lit(mark.target),
+                Some(Target::Transaction(_) | Target::Edge(_)) => self.is_lit(mark.target),
                 _ => true,
             };
-            if self.is_in_sight(mark) {
-                self.of(mark, inside).draw_mark(mark, inside, self.look.strength(is_lit), out);
-                if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) = (mark.target, &mark.shape)
-                    && matches!(mark.role, Role::Card(_))
-                    && self.look.marked.contains(&t)
-                {
-                    self.draw_flag(*rect, out);
-                }
+            self.of(mark, inside).draw_mark(mark, inside, self.look.strength(is_lit), out);
+            if let (Some(Target::Transaction(t)), SceneShape::Rect { rect, .. }) = (mark.target, &mark.shape)
+                && matches!(mark.role, Role::Card(_))
+                && self.look.marked.contains(&t)
+            {
+                self.draw_flag(*rect, out);
             }
         }
     }
 
     fn is_in_sight(&self, mark: &Mark) -> bool {
-        let bounds = match &mark.shape {
-            SceneShape::Rect { rect, .. } => *rect,
-            SceneShape::Line(path) => path.bounds(),
-            SceneShape::Head(points) => Rect::from_points(points),
-            SceneShape::Text { at, size, text, .. } => {
-                Rect::from_center_size(*at, vec2(2.0 * crate::diagram::text_size::width(text, *size), 2.0 * size))
-            }
-        };
-        self.painter.clip_rect().intersects(self.area(bounds).expand(MARGIN))
+        self.painter.clip_rect().intersects(self.area(mark.bounds()).expand(MARGIN))
     }
 
     /// Adds the shapes of marks that together make one card, edge or label of this strength.

@@ -1,9 +1,10 @@
 //! The pane below the graph: the selected anomaly over time, and the versions of its key.
 
 use super::browser::column_ui;
-use super::lanes::sequence_ui;
+use super::lanes::{need, sequence_ui};
 use super::versions::{BELOW, are_few, choose_ui, key_ui, versions_ui};
 use crate::app::command::{Command, Requests};
+use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP};
 use egui::{Align, Layout, Ui, vec2};
@@ -14,6 +15,21 @@ const BOTH: egui::Vec2 = vec2(900.0, 330.0);
 const SHARE: f32 = 0.58;
 /// Least height of the time below few versions.
 const BELOW_FEW: f32 = 160.0;
+
+/// Above it, the graph needs room for its legend and margins.
+const AROUND_GRAPH: f32 = 70.0;
+/// The pane's own margins and buttons.
+const AROUND: f32 = 66.0;
+
+/// Height of the pane next to a graph of this picture in `room`: what its rows need, as far as the graph leaves it.
+pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
+    let usual = (room.y * 0.36).clamp(170.0, 520.0);
+    let graph = picture.sketch.layout.bounds.size();
+    let spare = room.y - AROUND_GRAPH - graph.y * (room.x / graph.x.max(1.0)).min(1.0);
+    let is_wide = room.x >= BOTH.x;
+    let need = AROUND + need(&picture.lanes, room.x * if is_wide { SHARE } else { 1.0 });
+    need.clamp(170.0, usual.max(spare.min(room.y * 0.6))).max(if is_wide { usual } else { 0.0 }).round()
+}
 
 /// Draws the page of a key: its versions, and if they are few the anomaly over time below them.
 pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {

@@ -137,6 +137,11 @@ fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
     wide.min(high.max(READABLE)).clamp(LEGIBLE, LARGE)
 }
 
+/// The height that shows all rows of the anomaly in this width.
+pub(super) fn need(scene: &Scene, width: f32) -> f32 {
+    scene.bounds.height() * zoom_of(scene, vec2(width, 0.0))
+}
+
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.
 pub(super) fn sequence_ui(
     ui: &mut Ui,

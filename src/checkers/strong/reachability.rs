@@ -139,11 +139,13 @@ impl CausalPast {
     }
 
     /// How many transactions of a session precede `t`.
+    #[inline]
     pub(in crate::checkers) fn count(&self, t: Node, session: u32) -> u32 {
         self.vectors.get(t, session).unwrap_or(0)
     }
 
     /// Whether `a` precedes `b`.
+    #[inline]
     pub(in crate::checkers) fn precedes(&self, index: &Index, a: Node, b: Node) -> bool {
         self.count(b, index.session[a as usize]) > index.position(a)
     }

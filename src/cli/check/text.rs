@@ -9,9 +9,9 @@ use crate::cli::output::{Output, Paint, code_width};
 use crate::cli::{claims, paging};
 use crate::control::Control;
 use crate::health::{Health, Severity};
-use crate::history::History;
+use crate::history::{History, OperationId, Spot, Unit};
 use crate::report::{Tally, grouped};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Maximum number of violations shown in text output, over all patterns.
@@ -267,12 +267,13 @@ pub(super) fn violations(heading: &str, path: &str, history: &History, findings:
     let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);
     let weakest = chosen.iter().filter_map(|(_, example)| example.violation.levels.weakest());
     let codes = weakest.map(|level| level.code().len()).fold(3, usize::max);
-    for (place, Example { violation, explanation, .. }) in &chosen {
+    for (place, Example { violation, counterexample, explanation }) in &chosen {
         let level = violation.levels.weakest().map_or("", Level::code);
         let id = violation.id.to_string();
         text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
-        for line in [Some(explanation.summary.clone()), also].into_iter().flatten() {
+        let lines = lines(&counterexample.history);
+        for line in [Some(explanation.summary.clone()), lines, also].into_iter().flatten() {
             text += &format!("  {:width$}  {:codes$}  {}\n", "", "", out.paint(Paint::Faint, &line));
         }
     }
@@ -282,6 +283,32 @@ pub(super) fn violations(heading: &str, path: &str, history: &History, findings:
         text += &format!("\nisoscope explain {} --violation {first}{asked}   says why\n", quoted(path));
     }
     text
+}
+
+/// Where in the file the operations of a counterexample are: "At lines 12 and 34.".
+fn lines(example: &History) -> Option<String> {
+    const MOST: usize = 8;
+    let spots = (0..example.n_operations()).filter_map(|o| example.spot_of(OperationId::new(o)));
+    let places: BTreeSet<(Option<u32>, u32)> = spots.map(|spot| (spot.part, spot.number)).collect();
+    let left_out = places.len().saturating_sub(MOST);
+    let unit = example.origin().unit;
+    let spot = |(part, number)| Spot { part, unit, number }.text(example.origin());
+    let mut said: Vec<String> = places.into_iter().take(MOST).map(spot).collect();
+    let word = match unit {
+        Unit::Line => "line ",
+        Unit::Byte => "byte ",
+    };
+    // Of one file, the unit is said once.
+    if said.len() > 1 && said.iter().all(|place| place.starts_with(word)) {
+        said.iter_mut().for_each(|place| *place = place.replacen(word, "", 1));
+        said[0] = format!("{}s {}", word.trim(), said[0]);
+    }
+    if left_out > 0 {
+        said.push(format!("{left_out} more"));
+    }
+    let last = said.pop()?;
+    let text = if said.is_empty() { last } else { format!("{} and {last}", said.join(", ")) };
+    Some(format!("At {text}."))
 }
 
 /// What asks for the same violations again: the levels, where others than the usual ones were asked for.

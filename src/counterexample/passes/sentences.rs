@@ -2,7 +2,7 @@
 
 use super::{Passes, Seen};
 use crate::checkers::{CountedOrder, Level, LevelResult, WitnessKind};
-use crate::history::{Outcome, TransactionId, counted, grouped};
+use crate::history::{History, Outcome, TransactionId, counted, grouped};
 use crate::relations::{Standing, has_real_time};
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ fn found(passes: &Passes<'_>) -> String {
         (0, _) => return "There are no transactions that count.".to_owned(),
         (1, 0) => "the only committed transaction".to_owned(),
         (2, 0) => "both committed transactions".to_owned(),
-        (n, 0) => format!("all {} committed transactions", grouped(n as u64)),
+        (n, 0) => format!("all {} committed transactions{}", grouped(n as u64), parts(history)),
         (n, unknown) => {
             format!("all {} that count ({} of unknown outcome)", counted(n, "transaction"), grouped(unknown as u64))
         }
@@ -97,6 +97,15 @@ fn found(passes: &Passes<'_>) -> String {
             format!("Found: one order in which {all} may have committed.")
         }
         WitnessKind::Dependencies => format!("Found: one order of {all}, which the versions of each key follow."),
+    }
+}
+
+/// That there are more than the file says, because some were split.
+fn parts(history: &History) -> String {
+    let recorded = history.recorded().transactions;
+    match history.n_transactions() > recorded {
+        true => format!(" (the {} of the file, split at failed statements)", grouped(recorded as u64)),
+        false => String::new(),
     }
 }
 

@@ -94,6 +94,7 @@ pub fn parse(text: &str) -> Result<History, ReadError> {
 }
 
 /// Whether a byte may be part of a bare name. Characters beyond ASCII may.
+#[inline]
 fn is_bare(byte: u8) -> bool {
     byte >= 0x80 || (byte.is_ascii_graphic() && !b"[]{}(),:;#!?@\"\\".contains(&byte))
 }
