@@ -5,7 +5,7 @@ use super::App;
 use super::load::{Check, LOAD};
 use super::vocabulary::Phase;
 use crate::checkers::lattice::{self, LatticeLevel, PROMISES, Promise};
-use crate::checkers::{Level, LevelResult, Verdict};
+use crate::checkers::{Level, LevelResult, LevelSet, Verdict};
 use std::time::Instant;
 
 /// How the lattice is shown.
@@ -33,6 +33,8 @@ pub(super) enum Known {
     Holds(Option<Level>),
     /// It is violated; if it was not checked itself, because this one is.
     Broken(Option<Level>),
+    /// It was not decided, but the transactions of the selected anomaly violate it by themselves.
+    BrokenHere,
     /// It was checked and left open.
     Open,
     /// Nothing yet.
@@ -58,6 +60,14 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
         }
     };
     results.iter().find_map(follows).unwrap_or(Known::Nothing)
+}
+
+/// The same, where nothing is known by what `broken`, the levels that the selected anomaly violates, tells.
+pub(super) fn known_here(results: &[&LevelResult], broken: LevelSet, level: &LatticeLevel) -> Known {
+    match known(results, level) {
+        Known::Nothing | Known::Open if level.decided.is_some_and(|level| broken.contains(level)) => Known::BrokenHere,
+        known => known,
+    }
 }
 
 /// The strongest levels known to hold: no other one known to hold implies them.

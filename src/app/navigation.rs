@@ -60,8 +60,11 @@ impl App {
     pub(super) fn prepare_key(&mut self) {
         let Some(document) = &self.state.document else { return };
         let follows = document.key.as_ref().is_none_or(|view| view.of != document.selected);
-        if follows && let Some(key) = document.keys().first().copied() {
-            self.ask_for_key(Wanted::Key(key));
+        let is_bare = self.state.page == Page::Key && document.selected.is_none() && document.key.is_none();
+        match document.keys().first() {
+            Some(key) if follows => self.ask_for_key(Wanted::Key(*key)),
+            None if is_bare && !document.is_busy() => self.ask_for_key(Wanted::MostUsed),
+            _ => {}
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
     match state.page {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
-        Page::Key => panels::details::key_page_ui(ui, state, document, requests),
+        Page::Key => panels::details::key_page_ui(ui, state, document, lanes, requests),
         Page::Matrix => panels::matrix::matrix_ui(ui, state, document, requests),
         Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),
@@ -37,11 +37,10 @@ impl App {
     /// Asks for whatever the visible page needs.
     pub(super) fn ask_for_page(&mut self) {
         match self.state.page {
-            Page::Lanes => {
+            Page::Lanes | Page::Key => {
                 self.prepare_minimap();
                 self.prepare_key();
             }
-            Page::Key => self.prepare_key(),
             Page::Graph => {
                 self.prepare_group();
                 if !self.state.no_details {

@@ -17,6 +17,8 @@ pub enum Wanted {
     Key(KeyId),
     /// The one of this name.
     Named(String),
+    /// The one with the most operations.
+    MostUsed,
 }
 
 /// What to compute.
@@ -55,9 +57,21 @@ impl Question {
                     None => return Some(Err(format!("There is no key called {name}."))),
                 }
             }
+            Wanted::MostUsed => match most_used(history) {
+                Some(key) => key,
+                None => return Some(Err("There are no keys.".to_owned())),
+            },
         };
         let edges = self.violation.as_ref().map_or(&[][..], |violation| &violation.edges);
         let chain = Chain::new(history, &self.resolution, key, edges, control);
         Some(Ok(Arc::new(chain.ok()?)))
     }
+}
+
+/// The key with the most operations, of several the first. O(operations).
+fn most_used(history: &History) -> Option<KeyId> {
+    let mut uses = vec![0u32; history.n_keys()];
+    history.keys().iter().for_each(|key| uses[key.index()] += 1);
+    let most = uses.iter().max()?;
+    uses.iter().position(|n| n == most).map(KeyId::new)
 }

@@ -1,7 +1,7 @@
 //! The pane below the graph: the selected anomaly over time, and the versions of its key.
 
 use super::browser::column_ui;
-use super::lanes::{need, sequence_ui};
+use super::lanes::{LanesView, all_ui, need, sequence_ui};
 use super::versions::{BELOW, are_few, choose_ui, key_ui, versions_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::picture::Picture;
@@ -31,13 +31,16 @@ pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
     need.clamp(170.0, usual.max(spare.min(room.y * 0.6))).max(if is_wide { usual } else { 0.0 }).round()
 }
 
-/// Draws the page of a key: its versions, and if they are few the anomaly over time below them.
-pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+/// Draws the page of a key: its versions, and if they are few the anomaly over time below them, or all sessions.
+pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, lanes: &mut LanesView, requests: &mut Requests) {
     versions_ui(ui, state, document, requests);
-    let has_room = are_few(ui, document) && ui.available_height() > BELOW_FEW;
-    if let Some(picture) = document.current_picture().filter(|_| has_room) {
-        ui.separator();
-        sequence_ui(ui, (state, document), picture, 1.0, requests);
+    if !are_few(ui, document) || ui.available_height() <= BELOW_FEW {
+        return;
+    }
+    ui.separator();
+    match document.current_picture() {
+        Some(picture) => sequence_ui(ui, (state, document), picture, 1.0, requests),
+        None => all_ui(ui, state, document, lanes, requests),
     }
 }
 

@@ -163,7 +163,7 @@ pub(super) fn sequence_ui(
 }
 
 /// All sessions of the history, below its map.
-fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
+pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
     let (Some(history), Some(timeline)) = (&document.history, &document.timeline) else {
         if !super::failed_ui(ui, document, Page::Lanes) {
             style::note(ui, "Finding out when every transaction ran…");

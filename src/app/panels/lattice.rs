@@ -3,11 +3,11 @@
 
 use super::{command_button_ui, paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::lattice::{Known, LatticeView, known, strongest};
+use crate::app::lattice::{Known, LatticeView, known_here, strongest};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
-use crate::checkers::{LevelResult, Verdict};
+use crate::checkers::{LevelResult, LevelSet, Verdict};
 use egui::{
     Align2, Color32, FontId, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
 };
@@ -25,13 +25,14 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
-    let shown = Shown { results, view, promised: promised(document, view) };
+    let broken = document.current_picture().map(|picture| picture.argument.explanation.orders.broken);
+    let shown = Shown { results, broken: broken.unwrap_or_default(), view, promised: promised(document, view) };
     ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
     let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
     if let Some(level) = chosen {
         ui.add_space(4.0);
-        explanation_ui(ui, results, level, requests);
+        explanation_ui(ui, &shown, level, requests);
     }
     ui.add_space(6.0);
 }
@@ -39,6 +40,8 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
 /// What the table shows.
 struct Shown<'a> {
     results: &'a [&'a LevelResult],
+    /// What the selected anomaly violates by itself.
+    broken: LevelSet,
     view: &'a LatticeView,
     /// The codes of the levels that were promised.
     promised: Vec<&'static str>,
@@ -156,7 +159,7 @@ fn name_of(order: Order) -> &'static str {
 
 fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let known = known(shown.results, level);
+    let known = known_here(shown.results, shown.broken, level);
     let colour = colour_of(known, &palette);
     let response = ui.interact(area, ui.id().with(("cell", level.code.as_str())), Sense::click());
     let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
@@ -187,7 +190,7 @@ fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: R
 pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
     match known {
         Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
-        Known::Broken(_) => paint_cross(ui.painter(), centre, 10.0, colour),
+        Known::Broken(_) | Known::BrokenHere => paint_cross(ui.painter(), centre, 10.0, colour),
         Known::Open => {
             ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
         }
@@ -206,7 +209,7 @@ fn legend_ui(ui: &mut Ui) {
             style::note(ui, word);
             ui.add_space(8.0);
         }
-        style::note(ui, "faint: follows from another level. Click a level for what it means.");
+        style::note(ui, "faint: implied. Click a level for what it means.");
     });
 }
 
@@ -214,7 +217,7 @@ fn legend_ui(ui: &mut Ui) {
 pub(super) fn colour_of(known: Known, palette: &Palette) -> Color32 {
     match known {
         Known::Holds(_) => palette.good,
-        Known::Broken(_) => palette.bad,
+        Known::Broken(_) | Known::BrokenHere => palette.bad,
         Known::Open => palette.caution,
         Known::Nothing => palette.weak,
     }
@@ -227,15 +230,16 @@ fn sentence(known: Known) -> String {
         Known::Holds(Some(because)) => format!("holds, because {because} does"),
         Known::Broken(None) => "violated".to_owned(),
         Known::Broken(Some(because)) => format!("violated, because {because} is"),
+        Known::BrokenHere => "violated by the selected anomaly".to_owned(),
         Known::Open => "left open".to_owned(),
         Known::Nothing => "not checked".to_owned(),
     }
 }
 
 /// What a level promises, who promises it, and what is known of it.
-fn explanation_ui(ui: &mut Ui, results: &[&LevelResult], level: &'static LatticeLevel, requests: &mut Requests) {
+fn explanation_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let known = known(results, level);
+    let (results, known) = (shown.results, known_here(shown.results, shown.broken, level));
     ui.horizontal_wrapped(|ui| {
         style::bold(ui, &format!("{} · {}", level.code, level.name.replace('-', " ")), style::BODY, palette.strong);
         ui.colored_label(colour_of(known, &palette), sentence(known));
@@ -245,7 +249,7 @@ fn explanation_ui(ui: &mut Ui, results: &[&LevelResult], level: &'static Lattice
         }
         let shown = match known {
             Known::Holds(because) | Known::Broken(because) => because.or(level.decided),
-            Known::Open | Known::Nothing => None,
+            Known::BrokenHere | Known::Open | Known::Nothing => None,
         };
         if let (Known::Broken(_), Some(shown)) = (known, shown)
             && ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked()

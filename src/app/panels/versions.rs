@@ -76,10 +76,12 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
         let title = format!("Versions of key {name}, {}", chain.basis());
         style::bold_line(ui, &title, style::HEADING, Palette::of(ui).strong);
         style::note(ui, counted(chain.rows.len() - 1, "version"));
+        if document.key.as_ref().is_some_and(|view| view.wanted == Wanted::MostUsed) {
+            style::note(ui, "of the key with the most operations");
+        }
     });
-    if !chain.unknown_reads.is_empty() {
-        let n = counted(chain.unknown_reads.len(), "read");
-        style::note(ui, format!("{n} returned a value that no transaction wrote, or several did"));
+    for (why, n) in &chain.unknown_reads {
+        style::note(ui, format!("Not shown: {} {why}", counted(*n, "read")));
     }
     let columns = columns(ui);
     if chain.rows.len() <= columns {

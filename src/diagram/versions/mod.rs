@@ -55,8 +55,8 @@ pub struct Chain {
     pub rows: Vec<Row>,
     /// What the selected anomaly forces, in either direction.
     pub forced: Vec<Forced>,
-    /// Reads whose version is not among the rows: of values that no transaction wrote, or that several wrote.
-    pub unknown_reads: Vec<OperationId>,
+    /// How many reads have no version among the rows, by why.
+    pub unknown_reads: BTreeMap<&'static str, usize>,
     /// By write, ascending: the index of its row.
     place_of: Vec<(OperationId, usize)>,
 }
@@ -106,18 +106,23 @@ impl Chain {
         let place_of: BTreeMap<OperationId, usize> = going(control, rows.iter().enumerate())
             .filter_map(|(place, row)| row.write.map(|write| (write, place)))
             .collect();
-        let mut unknown_reads = Vec::new();
+        let mut unknown_reads: BTreeMap<&'static str, usize> = BTreeMap::new();
         let mut updates = Vec::new();
         for (reader, read) in going(control, reads) {
             let source = match resolution.glance(read) {
-                Glance::Initial => Some(0),
-                Glance::Write(write) => place_of.get(&write).copied(),
+                Glance::Initial => Ok(0),
+                Glance::Write(write) => place_of.get(&write).copied().ok_or("of another key's version"),
                 Glance::Own | Glance::Outside => continue,
-                Glance::ThinAir | Glance::Unrecorded | Glance::Ambiguous => None,
+                Glance::ThinAir => Err("of a value that no transaction wrote"),
+                Glance::Unrecorded => Err("whose value the file does not have"),
+                Glance::Ambiguous => Err("of a value that several transactions wrote"),
             };
-            let Some(source) = source else {
-                unknown_reads.push(read);
-                continue;
+            let source = match source {
+                Ok(source) => source,
+                Err(why) => {
+                    *unknown_reads.entry(why).or_default() += 1;
+                    continue;
+                }
             };
             if rows[source].readers.last().is_none_or(|(last, _)| *last != reader) {
                 rows[source].readers.push((reader, read));
@@ -303,7 +308,8 @@ mod tests {
         let (_, chain) = chain("a: [w x 1, w x 2] [w x 3]!\nb: [r x 2, r x 9]\n", "x");
         let blemished: Vec<bool> = chain.rows.iter().map(|row| row.blemish.is_some()).collect();
         assert_eq!(blemished, [false, true, false, true]);
-        assert_eq!(chain.unknown_reads.len(), 1, "no transaction wrote 9");
+        let unwritten = BTreeMap::from([("of a value that no transaction wrote", 1)]);
+        assert_eq!(chain.unknown_reads, unwritten, "no transaction wrote 9");
     }
 
     #[test]
