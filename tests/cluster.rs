@@ -334,6 +334,69 @@ fn faults_are_in_the_history_and_outcomes_stay_truthful() {
     assert!(words.contains("start-odd") && words.contains("exit status: 3"), "{words}");
 }
 
+/// What the database holds at the end, of every key, against what each transaction was told: committed appends are there once,
+/// aborted ones are not. Relays cut connections, and the server is killed and started again, `ISOSCOPE_FAULTS` times.
+#[test]
+fn outcomes_under_faults_are_those_of_the_database() {
+    let Some(server) = postgres::start_on(servers::free_port()) else { return };
+    let n_faults: usize = std::env::var("ISOSCOPE_FAULTS").map_or(12, |n| n.parse().expect("a number"));
+    let [crash, start] = server.crash_commands().map(|command| format!("crash={command}"));
+    let url = format!("one={}", server.url());
+    let faults = ["--relay", "one=cut", "--fault-cmd", &crash, "--heal-cmd", &start, "--every", "0.5", "--for", "0.1"];
+    let workload = ["--db", &url, "--isolation", "serializable", "--workload", "list-append", "--keys", "8"];
+    let seconds = (n_faults as f64 * 0.9).to_string();
+    let more = ["--transactions", "10000000", "--patience", "30", "--time-limit", &seconds, "--final-reads"];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let history = collect(folder.path(), &[&workload[..], &faults, &more].concat());
+    let made = history.cluster().faults().len();
+    assert!(3 * made >= n_faults, "{made} faults");
+    // The last transaction that read a key saw all of it.
+    let mut last = std::collections::BTreeMap::new();
+    for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
+        let end = history.interval(t).map_or(i64::MIN, |interval| interval.end);
+        for o in history.operations_of(t) {
+            if let Some(list) = history.lists().recorded_by(o) {
+                let kept = last.entry(history.operation(o).key).or_insert((end, list));
+                if kept.0 <= end {
+                    *kept = (end, list);
+                }
+            }
+        }
+    }
+    let (mut n_committed, mut n_aborted, mut n_unknown) = (0, 0, 0);
+    for t in history.transactions() {
+        for o in history.operations_of(t).filter(|o| history.operation(*o).kind == OperationKind::Write) {
+            let operation = history.operation(o);
+            let list = last.get(&operation.key).map_or(&[][..], |(_, list)| list);
+            let n = list.iter().filter(|value| **value == operation.value).count();
+            let what = format!(
+                "{} wrote {} to {}, in the list {n} times",
+                history.transaction_name(t),
+                history.value_name(operation.value),
+                history.key_name(operation.key)
+            );
+            match history.outcome(t) {
+                Outcome::Committed => {
+                    assert_eq!(n, 1, "{what}");
+                    n_committed += 1;
+                }
+                Outcome::Aborted => {
+                    assert_eq!(n, 0, "{what}");
+                    n_aborted += 1;
+                }
+                Outcome::Unknown => {
+                    assert!(n <= 1, "{what}");
+                    n_unknown += 1;
+                }
+            }
+        }
+    }
+    println!("{made} faults; appends: {n_committed} committed, {n_aborted} aborted, {n_unknown} unknown");
+    assert!(n_committed > 100 && n_unknown > 0);
+    let findings = check(&history);
+    assert!(is_satisfied(&findings, Level::StrictSerializability));
+}
+
 /// A server that acknowledges commits before they are on disk loses them when it crashes, and one that does not keeps
 /// them. Both have crashed and come back while clients were at work.
 #[test]
@@ -436,6 +499,61 @@ fn relays_disturb_connections_and_no_verdict() {
     assert!(words.contains("--relay two: no server has this name"), "{words}");
 }
 
+/// A primary of Redis is killed half a second after its replica has lost it, and the replica takes its place: what was
+/// acknowledged in between is gone.
+#[test]
+fn commits_that_a_failover_of_redis_loses_are_found() {
+    let (first, second) = (servers::free_port(), servers::free_port());
+    let Some(_primary) = servers::redis_at(first) else { return };
+    let (Some(_replica), Some(cli)) = (servers::redis_at(second), servers::program("redis-cli")) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cli = cli.display();
+    let run = |command: &str| Command::new("sh").args(["-c", command]).output().expect("a shell starts");
+    run(&format!("{cli} -p {second} replicaof 127.0.0.1 {first}"));
+    while !said(&run(&format!("{cli} -p {second} info replication"))).contains("master_link_status:up") {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let crash = format!(
+        "failover={cli} -p {second} replicaof 127.0.0.1 1 && sleep 0.5 && {cli} -p {first} shutdown nosave force now; true"
+    );
+    let pid = folder.path().join("pid");
+    let heal = format!(
+        "failover={cli} -p {second} replicaof no one && redis-server --daemonize yes --save '' --bind 127.0.0.1 --port {first} \
+         --pidfile {} --replicaof 127.0.0.1 {second}",
+        pid.display()
+    );
+    let [one, two] = [("one", first), ("two", second)].map(|(name, port)| format!("{name}=redis://127.0.0.1:{port}"));
+    let two = format!("{two},read-only");
+    let faults = ["--fault-cmd", &crash, "--heal-cmd", &heal, "--every", "2", "--for", "0.5", "--patience", "5"];
+    let workload = ["--db", &one, "--db", &two, "--workload", "mini", "--keys", "8", "--transactions", "1000000"];
+    let history = collect(folder.path(), &[&workload[..], &faults, &["--time-limit", "3.5", "--final-reads"]].concat());
+    run(&format!("kill -9 $(cat {})", pid.display()));
+    assert!(history.cluster().faults().iter().any(|fault| fault.what == "failover" && fault.end.is_some()));
+    let path = folder.path().join("history.edn");
+    says(1, &["check", text(&path), "--level", "SSER", "--verdicts-only"]);
+    let told = says(0, &["explain", text(&path), "--level", "SSER"]);
+    assert!(told.contains("failover from "), "{told}");
+}
+
+/// Processes that use one file of SQLite are killed in the middle of transactions: what was committed stays, and no more.
+#[test]
+fn killed_clients_of_sqlite_lose_nothing() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("data.sqlite");
+    let command = format!("{python} {} {}", repository("examples/drivers/sqlite.py").display(), file.display());
+    // Neither this program nor the shell, whose command lines contain the same words.
+    let kill = format!("kill=pkill -9 -f '^{python} .*sqlite.py {}'; true", file.display());
+    let faults = ["--fault-cmd", &kill, "--every", "0.3", "--for", "0.1", "--patience", "5", "--final-reads"];
+    let workload =
+        ["--exec", &command, "--workload", "list-append", "--keys", "8", "--sessions", "5", "--time-limit", "5"];
+    let history = collect(folder.path(), &[&workload[..], &faults, &["--transactions", "1000000"]].concat());
+    assert!(history.cluster().incidents().len() > 10, "{:?}", history.cluster().incidents());
+    let unknown = history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown).count();
+    let findings = check(&history);
+    assert!(is_satisfied(&findings, Level::StrictSerializability), "{unknown} of unknown outcome");
+}
+
 /// Two nodes of Galera: each is a primary. Whatever they do is shown with evidence that holds.
 #[test]
 fn nodes_of_galera_are_recorded_each_under_its_name() {
@@ -495,34 +613,84 @@ fn a_recording_can_be_run_again_and_the_rate_is_told() {
     assert!(says(2, &["reproduce", text(&other)]).contains("expected the description of a recording"));
 }
 
+/// Members of etcd that end with the test, with the addresses for clients; none where it is not installed.
+struct Etcd(Vec<(std::process::Child, String)>);
+
+impl Etcd {
+    fn start(folder: &Path, members: usize) -> Option<Etcd> {
+        let Some(daemon) = servers::program("etcd") else { return postgres::missing("etcd (etcd-server)") };
+        let address = || format!("http://127.0.0.1:{}", servers::free_port());
+        let peers: Vec<String> = (0..members).map(|_| address()).collect();
+        let cluster: Vec<String> = peers.iter().enumerate().map(|(n, peer)| format!("m{n}={peer}")).collect();
+        let member = |(n, peer): (usize, &String)| {
+            let (name, clients) = (format!("m{n}"), address());
+            let mut serve = Command::new(&daemon);
+            serve.args(["--name", &name, "--initial-cluster", &cluster.join(",")]);
+            serve.arg("--data-dir").arg(folder.join(&name)).args(["--listen-client-urls", &clients]);
+            serve.args(["--advertise-client-urls", &clients, "--listen-peer-urls", peer]);
+            serve.args(["--initial-advertise-peer-urls", peer, "--unsafe-no-fsync"]);
+            let serve = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            (serve.spawn().expect("etcd starts"), clients)
+        };
+        Some(Etcd(peers.iter().enumerate().map(member).collect()))
+    }
+
+    /// The command of the driver in Python at a member.
+    fn driver(&self, python: &str, member: usize) -> String {
+        format!("{python} {} {}", repository("examples/drivers/etcd.py").display(), self.0[member].1)
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        for (process, _) in &mut self.0 {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// What the conformance run says, once the server answers.
+fn conformance(command: &str) -> String {
+    let begin = std::time::Instant::now();
+    loop {
+        let output = isoscope(&["collect", "--exec", command, "--conformance"]);
+        if output.status.code() != Some(2) || begin.elapsed().as_secs() > 30 {
+            return said(&output);
+        }
+    }
+}
+
+/// Reads that one member answers alone may be stale after a pause, but transactions stay serializable.
+#[test]
+fn local_reads_of_etcd_are_serializable() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let Some(etcd) = Etcd::start(folder.path(), 3) else { return };
+    assert_eq!(conformance(&etcd.driver(python, 0)).matches("  ok    ").count(), 10);
+    let commands: Vec<String> = (0..3).map(|n| format!("m{n}={} local", etcd.driver(python, n))).collect();
+    let paused = format!("m2={}", etcd.0[2].0.id());
+    let mut arguments: Vec<&str> = commands.iter().flat_map(|command| ["--exec", command]).collect();
+    arguments.extend(["--workload", "mini", "--keys", "5", "--sessions", "6", "--time-limit", "8"]);
+    arguments.extend(["--pause", &paused, "--every", "1", "--for", "0.4", "--final-reads"]);
+    let history = collect(folder.path(), &arguments);
+    let findings = check(&history);
+    evidence(&history, &findings).unwrap_or_else(|error| panic!("{error}"));
+    assert!(is_satisfied(&findings, Level::Serializability));
+    let words: Vec<(String, usize, usize)> = nodes(&history);
+    assert!(words.len() == 3 && words.iter().all(|(_, sessions, _)| *sessions > 0), "{words:?}");
+}
+
 /// etcd through its HTTP gateway, driven by the example in Python.
 #[test]
 fn etcd_is_strictly_serializable_through_its_driver() {
     let Some(python) = python() else { return };
-    let Some(daemon) = servers::program("etcd") else {
-        postgres::missing::<()>("etcd (etcd-server)");
-        return;
-    };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let [clients, peers] = [(); 2].map(|()| format!("http://127.0.0.1:{}", servers::free_port()));
-    let mut serve = Command::new(daemon);
-    serve.arg("--data-dir").arg(folder.path().join("etcd")).args(["--listen-client-urls", &clients]);
-    serve.args(["--advertise-client-urls", &clients, "--listen-peer-urls", &peers]);
-    serve.args(["--initial-advertise-peer-urls", &peers, "--initial-cluster", &format!("default={peers}")]);
-    let serve = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut process = serve.spawn().expect("etcd starts");
-    let command = format!("{python} {} {clients}", repository("examples/drivers/etcd.py").display());
-    let begin = std::time::Instant::now();
-    let words = loop {
-        let output = isoscope(&["collect", "--exec", &command, "--conformance"]);
-        if output.status.code() != Some(2) || begin.elapsed().as_secs() > 30 {
-            break said(&output);
-        }
-    };
+    let Some(etcd) = Etcd::start(folder.path(), 1) else { return };
+    let command = etcd.driver(python, 0);
+    let words = conformance(&command);
     let arguments = ["--exec", &command, "--workload", "mini", "--keys", "5", "--sessions", "4", "--time-limit", "5"];
     let history = collect(folder.path(), &arguments);
-    process.kill().expect("our child");
-    process.wait().expect("our child");
     assert_eq!(words.matches("  ok    ").count(), 10, "{words}");
     let committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed).count();
     assert!(committed > 50 && is_satisfied(&check(&history), Level::StrictSerializability), "{committed}");

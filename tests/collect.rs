@@ -7,7 +7,9 @@ mod common;
 use common::examine::{check, evidence};
 use common::{postgres, servers};
 use isoscope::checkers::{Findings, Level, Pattern, Verdict};
-use isoscope::collect::{Collection, Connection, Driver, Failure, Recorder, Snapshot, Statistics, collect, database};
+use isoscope::collect::{
+    ClientOptions, Collection, Connection, Driver, Failure, Recorder, Snapshot, Statistics, collect, database,
+};
 use isoscope::control::Control;
 use isoscope::formats::{self, Input, Request};
 use isoscope::generate::{Key, Kind, Length, Model, Observed, Step, Workload};
@@ -233,7 +235,8 @@ fn retries_write_other_values_and_compare_and_sets_are_linearizable() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
-    let collection = Collection { retries: 3, ..Collection::new(Workload { keys: 2, ..busy(Kind::Mini, 8) }) };
+    let clients = ClientOptions { retries: 3, ..ClientOptions::default() };
+    let collection = Collection { workload: Workload { keys: 2, ..busy(Kind::Mini, 8) }, clients };
     collect(&*driver, &collection, &recorder, &Statistics::new(), &Control::new()).expect("the run ends");
     let findings = check(&read(&path));
     assert_satisfied(&findings, Level::Serializability, "with retries");
@@ -347,7 +350,7 @@ fn disturbed(
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
     let (statistics, control) = (Statistics::new(), Control::new());
-    let collection = Collection { patience, ..Collection::new(workload) };
+    let collection = Collection { workload, clients: ClientOptions { patience, ..ClientOptions::default() } };
     std::thread::scope(|scope| {
         let run = scope.spawn(|| collect(driver, &collection, &recorder, &statistics, &control));
         while statistics.snapshot().committed < 50 && !run.is_finished() {

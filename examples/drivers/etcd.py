@@ -3,8 +3,8 @@
 isoscope collect --exec 'python3 etcd.py http://127.0.0.1:2379' --workload mini -o history.edn
 
 Reads are sent at once, writes are buffered; the commit writes them if no key that was read has changed (its mod_revision
-is the same). That makes transactions serializable. With the word `local` behind the address reads are answered by this member
-alone, which may be behind: the commit still notices.
+is the same). That makes transactions strictly serializable. With the word `local` behind the address, reads are answered by this
+member alone, all of a transaction from one revision. It may be behind: a commit that writes notices that, one that only reads does not ask.
 """
 
 import base64
@@ -44,13 +44,16 @@ class Driver:
         self.call("/v3/kv/deleterange", key=coded(PREFIX), range_end=coded(PREFIX[:-1] + "0"))
 
     def begin(self):
-        self.seen, self.writes = {}, {}
+        self.seen, self.writes, self.revision = {}, {}, {}
 
     def read(self, key):
         if key in self.writes:
             return self.writes[key]
         if key not in self.seen:
-            found = self.call("/v3/kv/range", key=coded(f"{PREFIX}{key}"), serializable=self.local).get("kvs")
+            answer = self.call("/v3/kv/range", key=coded(f"{PREFIX}{key}"), serializable=self.local, **self.revision)
+            if self.local and not self.revision:
+                self.revision = {"revision": answer["header"]["revision"]}
+            found = answer.get("kvs")
             value = int(base64.b64decode(found[0]["value"])) if found else None
             self.seen[key] = (value, found[0]["mod_revision"] if found else "0")
         return self.seen[key][0]
@@ -59,6 +62,8 @@ class Driver:
         self.writes[key] = value
 
     def commit(self):
+        if self.local and not self.writes:
+            return
         name = lambda key: coded(f"{PREFIX}{key}")
         compare = [
             {"key": name(key), "target": "MOD", "result": "EQUAL", "mod_revision": revision}

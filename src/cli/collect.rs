@@ -8,7 +8,7 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Action, Address, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
+    Action, Address, ClientOptions, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
@@ -49,6 +49,9 @@ pub(super) struct DatabaseArguments {
     /// Let transactions write their keys in any order, so that they may wait for each other: deadlocks
     #[arg(long)]
     any_order: bool,
+    /// At the end, when every fault is healed, read each key that was written, on each server
+    #[arg(long)]
+    final_reads: bool,
     #[command(flatten)]
     faults: FaultArguments,
 }
@@ -152,10 +155,13 @@ impl DatabaseArguments {
         let target = Target::Database {
             servers,
             isolation: self.isolation.clone().or_else(|| isolation.map(str::to_owned)),
-            retries: self.retries,
-            patience: Duration::from_secs_f64(self.patience),
+            clients: ClientOptions {
+                retries: self.retries,
+                patience: Duration::from_secs_f64(self.patience),
+                write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
+                final_reads: self.final_reads,
+            },
             faults,
-            write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
         };
         Ok(target.open()?)
     }

@@ -56,7 +56,7 @@ pub use fault::{Action, Fault, Faults, Named};
 pub use model::simulate;
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
-pub use run::{Collection, WriteOrder, collect, collect_on};
+pub use run::{ClientOptions, Collection, WriteOrder, collect, collect_on};
 pub use statistics::{Counts, Snapshot, Statistics};
 
 use crate::generate::GenerateError;

@@ -3,11 +3,13 @@
 use super::driver::{Connection, Driver, Failure};
 use super::endpoint::{Endpoint, spread};
 use super::{CollectError, Faults, Recorder, Statistics};
-use crate::control::Control;
+use crate::control::{Control, Interrupt};
 use crate::generate::{Client, Key, Observed, Step, Values, Workload};
 use crate::history::Outcome;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -15,20 +17,50 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const PREPARED: u64 = 100_000;
 /// How long another server may take to show what was prepared.
 const CATCHING_UP: Duration = Duration::from_secs(30);
+/// Keys read by one transaction at the end.
+const FINAL_READS: usize = 64;
 /// The pause between two attempts to reconnect to a database.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
-    /// What clients do.
+    /// The transactions.
     pub workload: Workload,
+    /// How clients run them.
+    pub clients: ClientOptions,
+}
+
+/// How clients run their transactions.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientOptions {
     /// How often an aborted transaction is retried, with other values.
     pub retries: u32,
     /// How long a client tries to reconnect after it lost its connection.
     pub patience: Duration,
     /// The order in which a transaction writes its keys.
     pub write_order: WriteOrder,
+    /// Whether every key that was written is read at the end, on every server, when all faults are healed.
+    pub final_reads: bool,
+}
+
+impl Default for ClientOptions {
+    /// Transactions are tried once, by clients that wait two seconds for a lost database.
+    fn default() -> ClientOptions {
+        ClientOptions {
+            retries: 0,
+            patience: Duration::from_secs(2),
+            write_order: WriteOrder::default(),
+            final_reads: false,
+        }
+    }
+}
+
+impl Collection {
+    /// A workload run by clients with the usual options.
+    pub fn new(workload: Workload) -> Collection {
+        Collection { workload, clients: ClientOptions::default() }
+    }
 }
 
 /// The order in which a transaction writes its keys.
@@ -65,13 +97,6 @@ impl WriteOrder {
     }
 }
 
-impl Collection {
-    /// A workload whose transactions are tried once, by clients that wait two seconds for a lost database.
-    pub fn new(workload: Workload) -> Collection {
-        Collection { workload, retries: 0, patience: Duration::from_secs(2), write_order: WriteOrder::default() }
-    }
-}
-
 /// Runs a workload on the only server of a database, as [`collect_on`] does on several.
 pub fn collect(
     driver: &dyn Driver,
@@ -93,7 +118,7 @@ pub fn collect_on(
     statistics: &Statistics,
     control: &Control,
 ) -> Result<(), CollectError> {
-    let workload = &collection.workload;
+    let Collection { workload, clients: options } = collection;
     let registers = if workload.has_number_keys() && !workload.has_lists() { workload.keys.min(PREPARED) } else { 0 };
     if workload.has_lists() && !endpoints.iter().all(|endpoint| endpoint.driver.has_lists()) {
         return Err(CollectError::NoLists);
@@ -109,12 +134,14 @@ pub fn collect_on(
     let connections: Vec<_> = places.iter().map(connect).collect::<Result<_, _>>()?;
     control.phase("running transactions", workload.n_transactions());
     let shared = Shared {
-        collection,
+        workload,
+        options,
         recorder,
         statistics,
         // An error of one session ends the others.
         control: control.branch(),
         next_process: AtomicU32::new(workload.sessions),
+        written: Mutex::new(BTreeSet::new()),
     };
     let shared = &shared;
     let done = AtomicBool::new(false);
@@ -145,7 +172,53 @@ pub fn collect_on(
         results.push(joined(faults));
         results
     });
-    results.into_iter().collect()
+    results.into_iter().collect::<Result<(), _>>()?;
+    let is_cancelled = matches!(control.check(), Err(Interrupt::Cancelled));
+    if options.final_reads && !is_cancelled { read_everything(endpoints, shared) } else { Ok(()) }
+}
+
+/// Reads every key that was written, on each server, in a session of its own: also when the time for the workload is
+/// over, but not when the run was cancelled.
+fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<(), CollectError> {
+    let lists = shared.workload.has_lists();
+    let step = |key: &Key| if lists { Step::ReadList(*key) } else { Step::Read(*key) };
+    let steps: Vec<Step> = lock(&shared.written).iter().map(step).collect();
+    shared.control.phase("reading every key that was written", 0);
+    let is_over = || matches!(shared.control.check(), Err(Interrupt::Cancelled));
+    for endpoint in endpoints {
+        let until = Instant::now() + shared.options.patience.max(CATCHING_UP);
+        let failed = CollectError::database("the final reads");
+        let session = || {
+            let connection = reconnect(endpoint, until, &is_over).map_err(&failed)?;
+            Ok(Session::new(shared, shared.next_process.fetch_add(1, Ordering::Relaxed), endpoint, connection))
+        };
+        let mut reader = session()?;
+        for steps in steps.chunks(FINAL_READS) {
+            // A server that has just recovered may refuse a first attempt.
+            while let Some(failure) = reader.transaction(steps)?.failure {
+                if Instant::now() >= until || is_over() {
+                    return Err(failed(failure));
+                }
+                reader = session()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Connects, again and again until then or until it is over. Errors: the last failure.
+fn reconnect(
+    endpoint: &Endpoint<'_>,
+    until: Instant,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Box<dyn Connection>, Failure> {
+    loop {
+        match endpoint.connect() {
+            Err(failure) if Instant::now() >= until || is_over() => return Err(failure),
+            Err(_) => std::thread::sleep(PAUSE),
+            connected => return connected,
+        }
+    }
 }
 
 /// Creates tables on the first server that accepts writes, and waits until the others show them.
@@ -212,14 +285,21 @@ impl Mark {
     }
 }
 
+fn lock(keys: &Mutex<BTreeSet<Key>>) -> MutexGuard<'_, BTreeSet<Key>> {
+    keys.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What all sessions share.
 struct Shared<'a> {
-    collection: &'a Collection,
+    workload: &'a Workload,
+    options: &'a ClientOptions,
     recorder: &'a Recorder,
     statistics: &'a Statistics,
     control: Control,
     /// The number of the next client that follows one whose transaction had an unknown outcome.
     next_process: AtomicU32,
+    /// The keys that some session wrote, or may have written; kept for the final reads only.
+    written: Mutex<BTreeSet<Key>>,
 }
 
 /// One session.
@@ -247,7 +327,7 @@ impl<'a> Session<'a> {
         endpoint: &'a Endpoint<'a>,
         connection: Box<dyn Connection>,
     ) -> Session<'a> {
-        let values = Values::new(session, shared.collection.workload.sessions);
+        let values = Values::new(session, shared.workload.sessions);
         let session = Session { shared, endpoint, process: session, values, known: FxHashMap::default(), connection };
         session.place();
         session
@@ -263,8 +343,12 @@ impl<'a> Session<'a> {
     fn run(&mut self, client: Client) -> Result<(), CollectError> {
         for steps in client {
             let mut steps = self.endpoint.steps(steps);
-            self.shared.collection.write_order.apply(&mut steps);
-            for _ in 0..=self.shared.collection.retries {
+            self.shared.options.write_order.apply(&mut steps);
+            if self.shared.options.final_reads {
+                let written = steps.iter().filter(|step| step.writes()).map(|step| step.key());
+                lock(&self.shared.written).extend(written);
+            }
+            for _ in 0..=self.shared.options.retries {
                 if self.shared.control.check().is_err() {
                     return Ok(());
                 }
@@ -349,16 +433,13 @@ impl<'a> Session<'a> {
         if matches!(failure, Failure::Refused(_)) && self.connection.rollback().is_ok() {
             return true;
         }
-        let until = Instant::now() + self.shared.collection.patience;
-        loop {
-            if let Ok(connection) = self.endpoint.connect() {
+        let until = Instant::now() + self.shared.options.patience;
+        match reconnect(self.endpoint, until, &|| self.shared.control.check().is_err()) {
+            Ok(connection) => {
                 self.connection = connection;
-                return true;
+                true
             }
-            if Instant::now() >= until || self.shared.control.check().is_err() {
-                return false;
-            }
-            std::thread::sleep(PAUSE);
+            Err(_) => false,
         }
     }
 }

@@ -4,13 +4,12 @@ use super::HuntError;
 use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
-    self, Address, CollectError, Collection, Database, Driver, Endpoint, Faults, Isolation, Recorder, Requirement,
-    Snapshot, Statistics, WriteOrder,
+    self, Address, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, Faults, Isolation, Recorder,
+    Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
-use std::time::Duration;
 
 /// What precedes the settings of a run in the description of its recording, which `reproduce` reads.
 pub const AGAIN: &str = "; again: ";
@@ -24,12 +23,8 @@ pub enum Target {
         servers: Vec<Address>,
         /// Isolation level; the strongest if none is named.
         isolation: Option<String>,
-        /// How often an aborted transaction is retried.
-        retries: u32,
-        /// How long a client tries to reconnect to a lost database.
-        patience: Duration,
-        /// The order in which a transaction writes its keys.
-        write_order: WriteOrder,
+        /// How clients run their transactions.
+        clients: ClientOptions,
         /// What breaks meanwhile.
         faults: Faults,
     },
@@ -56,7 +51,7 @@ pub struct Opened {
 }
 
 enum Place {
-    Database { servers: Vec<Server>, retries: u32, patience: Duration, write_order: WriteOrder, faults: Faults },
+    Database { servers: Vec<Server>, clients: ClientOptions, faults: Faults },
     Store { model: Model, faults: Vec<Injection> },
 }
 
@@ -70,11 +65,8 @@ struct Server {
 impl Target {
     /// Connects to the database. Errors: it does not respond, or there is no such database or level.
     pub fn open(&self) -> Result<Opened, HuntError> {
-        let (addresses, isolation, place) = match self {
-            Target::Database { servers, isolation, retries, patience, write_order, faults } => {
-                let (retries, patience, write_order, faults) = (*retries, *patience, *write_order, faults.clone());
-                (servers, isolation, Place::Database { servers: Vec::new(), retries, patience, write_order, faults })
-            }
+        let (addresses, isolation, clients, faults) = match self {
+            Target::Database { servers, isolation, clients, faults } => (servers, isolation, *clients, faults.clone()),
             Target::Store { model, faults } => {
                 return Ok(Opened {
                     name: "store in memory",
@@ -86,18 +78,12 @@ impl Target {
             }
         };
         let (database, isolation, version, servers) = connected(addresses, isolation.as_deref())?;
-        let place = match place {
-            Place::Database { retries, patience, write_order, faults, .. } => {
-                Place::Database { servers, retries, patience, write_order, faults }
-            }
-            store => store,
-        };
         Ok(Opened {
             name: database.name,
             version,
             isolation: isolation.name,
             promise: isolation.promises.and_then(|code| code.parse().ok()),
-            place,
+            place: Place::Database { servers, clients, faults },
         })
     }
 }
@@ -177,8 +163,8 @@ impl Opened {
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
         let record = || match &self.place {
-            &Place::Database { ref servers, retries, patience, write_order, ref faults } => {
-                let collection = Collection { workload, retries, patience, write_order };
+            &Place::Database { ref servers, clients, ref faults } => {
+                let collection = Collection { workload, clients };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
                 collect::collect_on(&endpoints, faults, &collection, &recorder, statistics, control)
             }

@@ -23,6 +23,8 @@ pub(crate) struct Server {
     folder: TempDir,
     /// The number in the socket's name.
     pub port: u16,
+    /// Where it listens besides: an address of this machine, or nowhere.
+    address: &'static str,
 }
 
 /// Whom the server runs as when the test runs as root.
@@ -34,6 +36,15 @@ struct Account {
 
 /// Starts a server with these settings (`name=value`); `None` where none is installed.
 pub(crate) fn start(settings: &[&str]) -> Option<Server> {
+    start_at((5432, ""), settings)
+}
+
+/// The same, listening to this port of 127.0.0.1 as well.
+pub(crate) fn start_on(port: u16) -> Option<Server> {
+    start_at((port, "127.0.0.1"), &[])
+}
+
+fn start_at(place: (u16, &'static str), settings: &[&str]) -> Option<Server> {
     let Some(programs) = programs() else { return missing("PostgreSQL (initdb, postgres, pg_ctl, psql)") };
     let account = is_root().then(|| account().expect("an account that is not root: postgres or nobody"));
     let folder = folder_of(account);
@@ -41,7 +52,7 @@ pub(crate) fn start(settings: &[&str]) -> Option<Server> {
     let mut initialize = command(&programs.join("initdb"), account, folder.path());
     initialize.args(["--no-sync", "--no-instructions", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username"]);
     run(initialize.arg(USER).arg("--pgdata").arg(&data));
-    Some(serve(programs, account, folder, settings))
+    Some(serve(programs, account, folder, place, settings))
 }
 
 /// A folder that the server may use. Names of sockets have at most 107 bytes, so it must not be deep.
@@ -54,18 +65,23 @@ fn folder_of(account: Option<Account>) -> TempDir {
 }
 
 /// Starts a server on the data in a folder.
-fn serve(programs: PathBuf, account: Option<Account>, folder: TempDir, settings: &[&str]) -> Server {
+fn serve(
+    programs: PathBuf,
+    account: Option<Account>,
+    folder: TempDir,
+    (port, address): (u16, &'static str),
+    settings: &[&str],
+) -> Server {
     let data = folder.path().join("data");
-    let port = 5432;
     let mut serve = command(&programs.join("postgres"), account, folder.path());
     serve.arg("-D").arg(&data).arg("-k").arg(folder.path()).args(["-p", &port.to_string(), "-F"]);
-    serve.args(["-c", "listen_addresses=", "-c", "shared_buffers=16MB", "-c", "max_connections=40"]);
+    serve.args(["-c", &format!("listen_addresses={address}"), "-c", "shared_buffers=16MB", "-c", "max_connections=40"]);
     settings.iter().for_each(|setting| {
         serve.args(["-c", setting]);
     });
     let log = std::fs::File::create(folder.path().join("log")).expect("the folder is there");
     let process = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("postgres starts");
-    let mut server = Server { programs, account, process, folder, port };
+    let mut server = Server { programs, account, process, folder, port, address };
     server.wait_until_ready();
     server
 }
@@ -82,12 +98,17 @@ impl Server {
         let mut copy = command(&self.programs.join("pg_basebackup"), self.account, folder.path());
         copy.args(["--checkpoint=fast", "--write-recovery-conf", "--no-sync", "--dbname", &self.connection()]);
         run(copy.arg("--pgdata").arg(folder.path().join("data")));
-        serve(self.programs.clone(), self.account, folder, settings)
+        serve(self.programs.clone(), self.account, folder, (5432, ""), settings)
     }
 
     /// How libpq and drivers are told where the server is.
     pub(crate) fn connection(&self) -> String {
         format!("host={} port={} user={USER} dbname={DATABASE}", self.socket_dir().display(), self.port)
+    }
+
+    /// Its address as a URL, if it listens to one.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://{USER}@{}:{}/{DATABASE}", self.address, self.port)
     }
 
     /// `psql` on this server, without start-up files, that stops at the first error; arguments may be added.
@@ -121,8 +142,10 @@ impl Server {
             "p=$(head -n 1 {folder}/data/postmaster.pid); c=$(ps -o pid= --ppid $p); kill -9 $p && {{ kill -9 $c 2>&-; true; }}"
         );
         let own = self.account.map(|a| format!("setpriv --reuid={} --regid={} --clear-groups ", a.user, a.group));
-        let options =
-            format!("-p {port} -k {folder} -F -c listen_addresses= -c shared_buffers=16MB -c max_connections=40");
+        let options = format!(
+            "-p {port} -k {folder} -F -c listen_addresses={} -c shared_buffers=16MB -c max_connections=40",
+            self.address
+        );
         // Until the last process of the killed server is gone.
         let start = format!(
             "cd {folder}; for i in 1 2 3 4 5 6 7 8 9; do rm -f data/postmaster.pid .s.PGSQL.{port}*; {}{} start -D data \

@@ -3,7 +3,7 @@
 use super::address::{Address, Secret};
 use super::order::{Order, Purpose};
 use crate::checkers::Level;
-use crate::collect::{self, DATABASES, Database, Faults, WriteOrder, without_password};
+use crate::collect::{self, ClientOptions, DATABASES, Database, Faults, without_password};
 use crate::generate::{FAULTS, Injection, Kind, Model, Workload};
 use crate::hunt::Target;
 use std::collections::BTreeMap;
@@ -362,9 +362,8 @@ impl Form {
         }
         let retries = self.number(Field::Retries, 0, 1000)? as u32;
         let servers = vec![collect::Address::only(&url)];
-        let (isolation, write_order) = (Some(isolation.to_owned()), WriteOrder::default());
-        let faults = Faults::default();
-        Ok(Target::Database { servers, isolation, retries, patience: PATIENCE, write_order, faults })
+        let clients = ClientOptions { retries, patience: PATIENCE, ..ClientOptions::default() };
+        Ok(Target::Database { servers, isolation: Some(isolation.to_owned()), clients, faults: Faults::default() })
     }
 
     fn parsed<T: FromStr<Err: ToString>>(&self, field: Field) -> Result<T, Trouble> {
