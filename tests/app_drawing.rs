@@ -197,3 +197,17 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         assert!(!document(&window).whole_group && n_cards(&window) > 0);
     }
 }
+
+#[test]
+fn the_component_of_an_anomaly_without_edges_has_its_transactions() {
+    for theme in themes() {
+        let (mut window, _folder) = opened("a: [r x 7]\n", theme);
+        press(&mut window, egui::Key::Q);
+        wait(&mut window, "the component", |window| document(window).group.is_some());
+        let group = document(&window).group.clone().expect("the component");
+        assert_eq!((group.edges.len(), group.sketch.as_ref().map(|sketch| sketch.diagram.cards.len())), (0, Some(1)));
+        press(&mut window, egui::Key::Num4);
+        window.run_steps(4);
+        assert!(document(&window).failed.is_empty(), "{:?}", document(&window).failed);
+    }
+}

@@ -242,7 +242,7 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
             if !says(window, "but it saw 1") {
                 window.key_press(egui::Key::J);
             }
-            says(window, "it should have seen 2, but it saw 1")
+            says(window, "would return 2, but it saw 1")
         });
     }
 }

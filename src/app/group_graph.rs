@@ -10,7 +10,7 @@ use crate::checkers::{Violation, ViolationId};
 use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::matrix::Table;
 use crate::diagram::{Subject, diagram, operations_in};
-use crate::history::History;
+use crate::history::{History, TransactionId};
 use crate::jobs;
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,9 @@ impl GroupGraph {
         let component = catalogue.component(of)?;
         let members: Vec<&Violation> = catalogue.of_component(component).collect();
         let gathered = Gathered::of(&members);
-        let (table, sketch) = (gathered.table(), gathered.sketch(history));
+        let transactions: BTreeSet<TransactionId> =
+            members.iter().flat_map(|violation| violation.transactions.iter().copied()).take(MAX_CARDS).collect();
+        let (table, sketch) = (gathered.table(), gathered.sketch(history, &Vec::from_iter(transactions)));
         let relations = gathered.edges.iter().map(|(edge, _)| edge.relation).collect();
         let Gathered { edges, edges_of, .. } = gathered;
         Some(GroupGraph { of: component, n: members.len(), table, sketch, relations, edges, edges_of })
@@ -107,11 +109,12 @@ impl Gathered {
         Table::new(distinct.into_iter())
     }
 
-    fn sketch(&self, history: &History) -> Option<Arc<Sketch>> {
+    /// With the transactions of anomalies that have no edges, too.
+    fn sketch(&self, history: &History, transactions: &[TransactionId]) -> Option<Arc<Sketch>> {
         let bare: Vec<Edge> = self.edges.iter().map(|(edge, _)| edge.clone()).collect();
         let diagram = diagram(&Subject {
             history,
-            transactions: &[],
+            transactions,
             edges: &bare,
             cycle: &self.on_cycle.iter().copied().collect::<Vec<_>>(),
             operations: &[],

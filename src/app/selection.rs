@@ -6,9 +6,9 @@ use super::grouping::GroupBy;
 use super::notes::Note;
 use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::raw::{self, LINES};
-use super::tree::{Catalogue, MAKE, Made, Tree};
+use super::tree::{Branch, Catalogue, MAKE, Made, Tree};
 use super::vocabulary::{Attention, Page, Stage};
-use crate::checkers::ViolationId;
+use crate::checkers::{Pattern, ViolationId};
 use crate::control::Control;
 use crate::counterexample::involved_operations;
 use crate::jobs;
@@ -41,11 +41,17 @@ impl App {
         self.ask(&MAKE, move |control| Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new));
     }
 
-    /// Selects the first anomaly that the filter leaves, if it leaves the selected one out.
+    /// Selects the first anomaly that the filter leaves, if it leaves the selected one out: of a pattern that it names, if
+    /// there is one, rather than of one that is also known by that name.
     pub(super) fn follow_filter(&mut self) {
         let Some(document) = &self.state.document else { return };
         let is_out = document.selected.is_none_or(|selected| document.tree.position(selected).is_none());
-        let first = document.tree.neighbour(None, 1).filter(|_| is_out && !document.tree.filter().is_empty());
+        if !is_out || document.tree.filter().is_empty() {
+            return;
+        }
+        let named = Pattern::parse(document.tree.filter().trim());
+        let named = named.and_then(|pattern| document.tree.first_of(Branch::Pattern(pattern), None));
+        let first = named.or_else(|| document.tree.neighbour(None, 1));
         first.into_iter().for_each(|first| self.select(first, false));
     }
 

@@ -10,7 +10,7 @@ mod seen;
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
 pub use run::{Run, RunStep, run};
-pub use seen::{Expected, Explained, KeyState};
+pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
 
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};

@@ -88,7 +88,9 @@ fn brief(diagram: &Diagram) -> Diagram {
         // An operation at one of its ends names the key.
         let names_key = arrow.from_row.or(arrow.to_row).is_some();
         let mark = if arrow.label.ends_with(" *") { " *" } else { "" };
-        let short = || format!("{}{mark}", arrow.relation.code());
+        // An edge of a case is not there otherwise.
+        let when = if arrow.label.starts_with("if ") { "if " } else { "" };
+        let short = || format!("{when}{}{mark}", arrow.relation.code());
         Some(Arrow { from, to, label: if names_key { short() } else { arrow.label.clone() }, ..arrow.clone() })
     };
     Diagram {

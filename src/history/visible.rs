@@ -37,11 +37,13 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// A name, value or path with each [hidden](is_hidden) character, including line breaks and tabs, escaped as in Rust
-/// and in JSON with braces: `\n`, `\t`, `\u{1b}`. Always one line; [isolated](ISOLATE) if any of it is written from
-/// right to left. O(length).
+/// and in JSON with braces: `\n`, `\t`, `\u{1b}`. Always one line; what is written from right to left is
+/// [isolated](ISOLATE), from its first such character to its last, so that a number behind it stays behind it. O(length).
 pub fn visible(text: &str) -> String {
     let shown = written_out(text, is_hidden);
-    if shown.chars().any(is_right_to_left) { format!("{ISOLATE}{shown}{END_OF_ISOLATE}") } else { shown }
+    let (Some(from), Some(last)) = (shown.find(is_right_to_left), shown.rfind(is_right_to_left)) else { return shown };
+    let to = last + shown[last..].chars().next().map_or(0, char::len_utf8);
+    format!("{}{ISOLATE}{}{END_OF_ISOLATE}{}", &shown[..from], &shown[from..to], &shown[to..])
 }
 
 /// The same for a line that holds [visible] names, whose isolates it keeps.
@@ -82,12 +84,14 @@ mod tests {
 
     #[test]
     fn a_name_from_right_to_left_does_not_turn_what_is_around_it() {
-        for name in ["שלום", "مفتاح", "a שלום 5", "(אב)"] {
-            let shown = visible(name);
-            assert_eq!(shown, format!("\u{2068}{name}\u{2069}"));
+        for (before, name, after) in
+            [("", "שלום", ""), ("", "مفتاح", "#1"), ("a ", "שלום 5 אב", " 5"), ("(", "אב", ")")]
+        {
+            let shown = visible(&format!("{before}{name}{after}"));
+            assert_eq!(shown, format!("{before}\u{2068}{name}\u{2069}{after}"));
             assert_eq!(visible_line(&format!("{shown} = 3\u{202e}")), format!("{shown} = 3\\u{{202e}}"));
         }
         // A name cannot bring an isolate of its own.
-        assert_eq!(visible("\u{2068}אב"), "\u{2068}\\u{2068}אב\u{2069}");
+        assert_eq!(visible("\u{2068}אב"), "\\u{2068}\u{2068}אב\u{2069}");
     }
 }

@@ -51,9 +51,15 @@ impl Checked {
         self.patterns.values().sum()
     }
 
-    /// What was found for a level, if it was requested.
+    /// What was found for a level, or follows from others where it was not asked for.
     pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
-        self.conclusions.iter().find(|(other, _)| *other == level).map(|(_, conclusion)| *conclusion)
+        let own = self.conclusions.iter().find(|(other, _)| *other == level);
+        let follows = |&&(other, conclusion): &&(Level, Conclusion)| match conclusion {
+            Conclusion::Holds => other.implies(level),
+            Conclusion::Broken => level.implies(other),
+            Conclusion::Open => false,
+        };
+        own.or_else(|| self.conclusions.iter().find(follows)).map(|(_, conclusion)| *conclusion)
     }
 
     /// The weakest violated level.

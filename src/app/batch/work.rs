@@ -3,12 +3,13 @@
 use super::{Checked, Outcome, Signature};
 use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
-use crate::audit;
-use crate::checkers::{Findings, Level, Options, Violation};
+use crate::audit::{self, Example, Examples};
+use crate::checkers::{Findings, Level, Options, Pattern, Violation};
 use crate::control::Control;
-use crate::counterexample::{Shape, shape};
+use crate::counterexample::{Counterexample, Shape, shape};
 use crate::formats;
 use crate::history::History;
+use crate::hunt::simplest_violation;
 use crate::jobs::Outbox;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -52,15 +53,17 @@ pub(super) fn check_one(path: &Path, promised: &[Level], control: &Control) -> O
         Ok(found) => found,
         Err(why) => return Outcome::Failed(why),
     };
-    let Findings { levels, patterns, violations, .. } = findings;
-    let candidates = violations.iter().filter(|violation| !violation.implied);
-    let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
     let own = own.with_time_limit(MINIMIZING);
+    let smallest = simplest_violation(&findings).map(|violation| {
+        let Example { violation, counterexample, .. } = Examples::new(&history, &findings).of(violation, &own);
+        Signature::new(violation.id.pattern, &counterexample)
+    });
+    let Findings { levels, patterns, .. } = findings;
     Outcome::Checked(Box::new(Checked {
         transactions: history.recorded().transactions,
         conclusions: levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
         patterns,
-        smallest: smallest.map(|violation| Signature::of(&history, violation, &own)),
+        smallest,
         seconds: started.elapsed().as_secs_f64(),
     }))
 }
@@ -88,8 +91,11 @@ pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Resul
 impl Signature {
     /// What a violation looks like once minimized.
     pub(super) fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        let example = audit::minimize(history, violation, control);
-        let Shape { text, cycle } = shape(&example);
-        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: text, cycle }
+        Signature::new(violation.id.pattern, &audit::minimize(history, violation, control))
+    }
+
+    fn new(pattern: Pattern, example: &Counterexample) -> Signature {
+        let Shape { text, cycle } = shape(example);
+        Signature { size: example.history.n_transactions(), pattern, shape: text, cycle }
     }
 }

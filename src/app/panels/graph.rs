@@ -21,7 +21,7 @@ use egui::{
 /// Draws the page.
 pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
     let Some(picture) = document.picture.clone() else {
-        empty_ui(ui, document);
+        empty_ui(ui, document, requests);
         return;
     };
     tools_ui(ui, state, document, requests);
@@ -188,7 +188,7 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
     }
 }
 
-fn empty_ui(ui: &mut Ui, document: &Document) {
+fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let text = match (document.is_busy() || document.drawing, document.complete) {
         (true, _) => "The first anomaly is drawn here as soon as it is known.",
         (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
@@ -201,7 +201,14 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
         _ => "Select an anomaly to draw it.",
     };
     let palette = Palette::of(ui);
-    ui.centered_and_justified(|ui| ui.colored_label(palette.weak, text));
+    ui.vertical_centered(|ui| {
+        ui.add_space(ui.available_height() * 0.4);
+        ui.colored_label(palette.weak, text);
+        ui.add_space(8.0);
+        if document.complete && document.all_hold() {
+            super::command_button_ui(ui, Command::Show(Page::Order), requests);
+        }
+    });
 }
 
 /// The tabs above the middle of the window, and the graph's tools.

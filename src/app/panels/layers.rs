@@ -9,7 +9,7 @@ use crate::counterexample::Layer;
 use egui::{Button, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 
 /// Height for the sentences of a layer; longer ones scroll, and shorter ones leave space, so that nothing moves.
-const SENTENCES: f32 = 56.0;
+const SENTENCES: f32 = 92.0;
 
 /// Draws the strip above the graph, and under it what the current layer does.
 pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {

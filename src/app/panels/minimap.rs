@@ -67,7 +67,7 @@ pub(super) fn minimap_ui(
     }
     let at = |x: f32| f64::from((x - area.left()) / area.width().max(1.0)) * map.length;
     let mark = response.hover_pos().filter(|_| spot.is_none()).and_then(|pointer| {
-        let distance = |bin: usize| (x((bin as f64 + 0.5) / map.density.len() as f64 * map.length) - pointer.x).abs();
+        let distance = |bin: usize| (middle(map, area, bin) - pointer.x).abs();
         let near = map.marks.iter().map(|mark| (distance(mark.bin), mark));
         near.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(far, _)| *far <= REACH).map(|(_, mark)| mark)
     });
@@ -181,6 +181,12 @@ fn dragged(
     })
 }
 
+/// The middle of the mark of a bin: near its beginning, where its transactions begin.
+fn middle(map: &Minimap, area: Rect, bin: usize) -> f32 {
+    let width = area.width() / map.density.len() as f32;
+    area.left() + bin as f32 * width + (width / 2.0).min(2.0)
+}
+
 /// How much ran when, below the marks of anomalies.
 fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
     let mut mesh = Mesh::default();
@@ -193,7 +199,7 @@ fn mesh(map: &Minimap, area: Rect, palette: &Palette) -> Mesh {
     }
     let most = map.marks.iter().map(|mark| mark.n).max().unwrap_or(1) as f32;
     for mark in &map.marks {
-        let middle = x(mark.bin) + width / 2.0;
+        let middle = middle(map, area, mark.bin);
         let bottom = area.top() + 3.0 + (MARKS - 3.0) * (mark.n as f32 / most).sqrt();
         let tick = Rect::from_x_y_ranges(middle - 1.0..=middle + 1.0, area.top() + 1.0..=bottom);
         mesh.add_colored_rect(tick, palette.bad);

@@ -138,7 +138,8 @@ fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &Run
     });
 }
 
-/// What the claimed level would have given here, next to what was seen; and whether they differ.
+/// What the claimed level would have given here, were there no other operations than these, next to what was seen; and
+/// whether they differ.
 fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String, bool)> {
     let Action::Operation(operation) = step.action else { return None };
     let setting = run.setting;
@@ -147,14 +148,14 @@ fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String
             (format!("At {setting} this write is refused: the key was changed since the transaction began."), true)
         }
         Expected::Answer { text, is_observed: true } => {
-            (format!("At {setting} it should have seen {text}, and it did."), false)
+            (format!("With these operations alone, {setting} would return {text}, which it did."), false)
         }
         Expected::Answer { text, is_observed: false } => {
             let saw = match history.lists().read_by(operation) {
                 Some(_) => history.operation_text(operation),
                 None => history.value_name(history.operation(operation).value),
             };
-            (format!("At {setting} it should have seen {text}, but it saw {saw}."), true)
+            (format!("With these operations alone, {setting} would return {text}, but it saw {saw}."), true)
         }
     })
 }

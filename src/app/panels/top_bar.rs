@@ -107,6 +107,12 @@ fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 
 fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     ui.set_min_width(210.0);
+    // In a low window a long menu scrolls.
+    let height = ui.ctx().content_rect().height() - 70.0;
+    egui::ScrollArea::vertical().max_height(height).show(ui, |ui| entries_ui(ui, group, state, requests));
+}
+
+fn entries_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     for row in Command::table().iter().filter(|row| row.group == group) {
         if BEGIN.contains(&row.command) {
             ui.separator();

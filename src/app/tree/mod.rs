@@ -233,18 +233,25 @@ impl Tree {
 
 impl Tree {
     /// The first instance of the class `step` classes after (before, if negative) that of the given one, wrapping around at
-    /// the end of the list. A class is a stretch of the list with one pattern. O(instances in the list).
+    /// the end of the list. A class is a stretch of the list with one pattern; those of its instances that simpler anomalies
+    /// explain come last. O(instances in the list).
     pub fn neighbouring_class(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
         let at = id.and_then(|id| self.position(id));
-        let mut firsts: Vec<(usize, ViolationId)> = Vec::new();
-        let shown = (0..self.made.order.len()).filter(|place| !self.made.is_folded(*place));
-        for (place, id) in shown.filter_map(|place| Some((place, self.made.at(place)?))) {
-            if firsts.last().is_none_or(|(_, last)| last.pattern != id.pattern) {
-                firsts.push((place, id));
+        // Where each class begins, and its first instance; one that is not folded instead of one that is.
+        let mut firsts: Vec<(usize, ViolationId, bool)> = Vec::new();
+        for (place, id) in (0..self.made.order.len()).filter_map(|place| Some((place, self.made.at(place)?))) {
+            let is_folded = self.made.is_folded(place);
+            match firsts.last_mut() {
+                Some((_, last, was_folded)) if last.pattern == id.pattern => {
+                    if *was_folded && !is_folded {
+                        (*last, *was_folded) = (id, false);
+                    }
+                }
+                _ => firsts.push((place, id, is_folded)),
             }
         }
         let n = firsts.len() as isize;
-        let now = at.map(|at| firsts.partition_point(|(place, _)| *place <= at) as isize - 1);
+        let now = at.map(|at| firsts.partition_point(|(place, ..)| *place <= at) as isize - 1);
         let next = match now {
             Some(now) => now + step,
             None if step > 0 => 0,

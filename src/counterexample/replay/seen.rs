@@ -4,6 +4,9 @@ use super::Isolation;
 use super::interleave::{Content, is_observed};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 
+/// A key that none of the operations shown has written yet. In the whole history others may have.
+pub const UNTOUCHED: &str = "what was there";
+
 /// The state of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyState {
@@ -14,13 +17,13 @@ pub struct KeyState {
     pub committed: Vec<OperationId>,
     /// Writes of transactions that have not ended.
     pub pending: Vec<OperationId>,
-    /// What is committed, in words: `3`, `[1 2]`, or `initial`.
+    /// What is committed, in words: `3`, `[1 2]`, or [`UNTOUCHED`].
     pub text: String,
 }
 
 impl KeyState {
     pub(super) fn initial(key: KeyId) -> KeyState {
-        KeyState { key, committed: Vec::new(), pending: Vec::new(), text: "initial".to_owned() }
+        KeyState { key, committed: Vec::new(), pending: Vec::new(), text: UNTOUCHED.to_owned() }
     }
 }
 
@@ -46,7 +49,7 @@ pub enum Explained {
 pub enum Expected {
     /// It answers the read.
     Answer {
-        /// `3`, `[1 2]`, or `initial`.
+        /// `3`, `[1 2]`, or [`UNTOUCHED`].
         text: String,
         /// Whether the read returned that.
         is_observed: bool,
@@ -152,11 +155,11 @@ impl Expected {
     }
 }
 
-/// The contents of a key after these writes: `3`, `[1 2]`, or `initial`.
+/// The contents of a key after these writes: `3`, `[1 2]`, or [`UNTOUCHED`].
 pub(super) fn told(history: &History, state: &KeyState, writes: &[OperationId]) -> String {
     let value = |o: &OperationId| history.value_name(history.operation(*o).value);
     match writes.last() {
-        None => "initial".to_owned(),
+        None => UNTOUCHED.to_owned(),
         Some(_) if history.lists().is_list(state.key) => {
             format!("[{}]", writes.iter().map(value).collect::<Vec<_>>().join(" "))
         }

@@ -197,7 +197,7 @@ impl Gutters {
         let mut tracks: Vec<Vec<Option<f32>>> = Vec::with_capacity(diagram.arrows.len());
         // Space next to the cards left of a gutter and right of it.
         let mut zones = vec![(0.0_f32, 0.0_f32); n + 1];
-        zones[1..n].fill((ZONE, ZONE));
+        zones[1..n.max(1)].fill((ZONE, ZONE));
         for (arrow, course) in frame.courses.iter().enumerate() {
             let Some(course) = course else {
                 tracks.push(Vec::new());
@@ -262,7 +262,7 @@ impl Gutters {
         // Rows have their titles at the side.
         let wished = if frame.grid.has_bands { 0.85 * WIDTH } else { WIDTH };
         let spare = if n > 1 { ((wished - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
-        zones[1..n].iter_mut().for_each(|zone| *zone = (zone.0 + spare / 2.0, zone.1 + spare / 2.0));
+        zones[1..n.max(1)].iter_mut().for_each(|zone| *zone = (zone.0 + spare / 2.0, zone.1 + spare / 2.0));
         let (mut x, mut lane_x) = (0.0, Vec::with_capacity(n));
         for (gutter, (column, n_columns)) in packed.into_iter().enumerate() {
             let (left, right) = zones[gutter];

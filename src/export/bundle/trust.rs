@@ -3,7 +3,7 @@
 use super::document::{Block, Inline, Line, code, strong, text};
 use crate::checkers::{Findings, Violation};
 use crate::counterexample::{Counterexample, involved_operations};
-use crate::health::{Health, Severity};
+use crate::health::{Health, LISTED, Severity};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value, grouped};
 use std::collections::BTreeMap;
 
@@ -47,9 +47,13 @@ pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health
     let here: Vec<TransactionId> = small.transactions().map(|t| example.renaming.old_transaction(t)).collect();
     for finding in health.findings.iter().filter(|finding| finding.severity < Severity::Note) {
         let touches = finding.transactions.iter().any(|t| here.contains(t));
-        let whose = if touches { "these transactions, too" } else { "other transactions" };
-        let mut item =
-            vec![strong(format!("{}:", finding.severity.word())), text(format!(" {} (about {whose})", finding.text))];
+        // Only the first ones are listed.
+        let whose = match (touches, finding.transactions.len() < LISTED) {
+            (true, _) => " (about these transactions, too)",
+            (false, true) => " (about other transactions)",
+            (false, false) => "",
+        };
+        let mut item = vec![strong(format!("{}:", finding.severity.word())), text(format!(" {}{whose}", finding.text))];
         if let Some(remedy) = &finding.remedy {
             item.extend([text(" Read otherwise with "), code(remedy.flag()), text(".")]);
         }
