@@ -31,7 +31,7 @@
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
 //! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence real? | history, report, control |
-//! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, counterexample, report, verify, control |
+//! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, health, counterexample, report, verify, control |
 //! | `follow` | a history checked while it is written | history, formats, checkers, audit, control |
 //! | `diagram` | what to draw and where | history, relations, graph, control |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |

@@ -343,7 +343,7 @@ fn names_of_any_script_keep_their_place_in_sentences_and_pictures() {
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         (stderr(&output), std::fs::read(out).expect("it is written"))
     };
-    let isolated = "\u{2068}לקוח#2\u{2069}";
+    let isolated = "\u{2068}לקוח\u{2069}#2";
     for ending in ["svg", "md", "txt", "dot", "mmd"] {
         let (said, bytes) = export(ending);
         let text = String::from_utf8(bytes).expect("UTF-8");
@@ -810,6 +810,23 @@ fn pictures_and_texts_of_a_violation_are_written() {
     assert_unusable(&export("TAP-k/7", &folder.path("none.svg")), &["TAP-k/7"]);
     assert_unusable(&export("TAP-k/1", &folder.path("none.xyz")), &["none.xyz", "svg"]);
     assert!(!folder.path("none.svg").exists());
+}
+
+/// A read out of thin air is most likely an incomplete log: each text and picture says so, not only the health report.
+#[test]
+fn what_casts_doubt_on_a_violation_is_said_wherever_it_is_told() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", "a: [w x 1]\nb: [r x 7]\n");
+    let told = stdout(&isoscope(["explain".as_ref(), path.as_os_str()]));
+    assert!(told.contains("Doubt: 1 read returns a value that no transaction wrote"), "{told}");
+    for ending in ["svg", "md", "txt"] {
+        let out = folder.path(&format!("out.{ending}"));
+        isoscope(["export".as_ref(), path.as_os_str(), "-o".as_ref(), out.as_os_str()]);
+        let text = std::fs::read_to_string(&out).expect("the file is there");
+        assert!(text.contains("Doubt: 1 read returns"), "{ending}: {text}");
+    }
+    let told = stdout(&isoscope(["explain".as_ref(), folder.file("f.txt", FRACTURED).as_os_str()]));
+    assert!(!told.contains("Doubt"), "{told}");
 }
 
 #[test]

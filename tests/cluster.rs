@@ -343,7 +343,9 @@ fn outcomes_under_faults_are_those_of_the_database() {
     let [crash, start] = server.crash_commands().map(|command| format!("crash={command}"));
     let url = format!("one={}", server.url());
     let faults = ["--relay", "one=cut", "--fault-cmd", &crash, "--heal-cmd", &start, "--every", "0.5", "--for", "0.1"];
-    let workload = ["--db", &url, "--isolation", "serializable", "--workload", "list-append", "--keys", "8"];
+    // Lists stay short, so that the history does not become large.
+    let keys = (200 * n_faults).to_string();
+    let workload = ["--db", &url, "--isolation", "serializable", "--workload", "list-append", "--keys", &keys];
     let seconds = (n_faults as f64 * 0.9).to_string();
     let more = ["--transactions", "10000000", "--patience", "30", "--time-limit", &seconds, "--final-reads"];
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -393,8 +395,7 @@ fn outcomes_under_faults_are_those_of_the_database() {
     }
     println!("{made} faults; appends: {n_committed} committed, {n_aborted} aborted, {n_unknown} unknown");
     assert!(n_committed > 100 && n_unknown > 0);
-    let findings = check(&history);
-    assert!(is_satisfied(&findings, Level::StrictSerializability));
+    says(0, &["check", text(&folder.path().join("history.edn")), "--level", "SSER", "--verdicts-only"]);
 }
 
 /// A server that acknowledges commits before they are on disk loses them when it crashes, and one that does not keeps

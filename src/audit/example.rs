@@ -1,9 +1,11 @@
 //! Counterexamples that the verifier accepts.
 
-use crate::checkers::{Findings, Level, LevelResult, Verdict, Violation};
+use crate::checkers::{Findings, Level, LevelResult, Pattern, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::{self, Counterexample, Explanation, Minimizer, Shows, listed_as, simpler_ones};
+use crate::health::{self, Health, Kind};
 use crate::history::History;
+use crate::relations;
 use crate::report::{self, ViolationEntry};
 use crate::verify;
 use std::sync::OnceLock;
@@ -29,6 +31,8 @@ pub struct Examples<'a> {
     simpler: Vec<Option<usize>>,
     /// What they share, computed when the first is requested.
     minimizer: OnceLock<Option<Minimizer<'a>>>,
+    /// The health of the history, examined when the first violation needs it.
+    health: OnceLock<Health>,
 }
 
 /// What is shown of a violation.
@@ -54,7 +58,7 @@ impl<'a> Examples<'a> {
     /// Of the violations listed in what was found in `history`. O(size of the violations).
     pub fn new(history: &'a History, findings: &'a Findings) -> Examples<'a> {
         let simpler = simpler_ones(history, &findings.violations);
-        Examples { history, findings, simpler, minimizer: OnceLock::new() }
+        Examples { history, findings, simpler, minimizer: OnceLock::new(), health: OnceLock::new() }
     }
 
     /// By place in the list: the place of the simplest violation that it contains, as in [`simpler_ones`].
@@ -72,9 +76,24 @@ impl<'a> Examples<'a> {
             (violation, counterexample) = (listed, self.minimize(listed, control));
             seen.push(listed.id);
         }
-        let explanation =
+        let mut explanation =
             counterexample::explain(&counterexample).within(self.history, self.findings, violation, &self.simpler);
+        explanation.doubt = self.doubt(violation.id.pattern, control);
         Example { violation: violation.clone(), counterexample, explanation }
+    }
+
+    /// What the health of the history says about reads that violate a level by themselves.
+    fn doubt(&self, pattern: Pattern, control: &Control) -> Option<String> {
+        let kinds: &[Kind] = match pattern {
+            Pattern::ThinAirRead => &[Kind::ThinAir, Kind::CutOff, Kind::LeftOver],
+            Pattern::AbortedRead => &[Kind::TimedOut],
+            _ => return None,
+        };
+        let examine = || health::examine(self.history, &relations::resolve(self.history, control).ok()?, control).ok();
+        let health = self.health.get_or_init(|| examine().unwrap_or_default());
+        let about = health.doubts().filter(|finding| kinds.contains(&finding.kind));
+        let texts: Vec<&str> = about.map(|finding| finding.text.as_str()).collect();
+        (!texts.is_empty()).then(|| format!("Doubt: {}", texts.join(" ")))
     }
 
     fn listed_instead(&self, violation: &Violation, example: &Counterexample) -> Option<&'a Violation> {

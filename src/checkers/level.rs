@@ -206,8 +206,8 @@ impl Level {
     pub fn spoken(self) -> String {
         match self {
             AdyaReadCommitted => "Adya's read committed".to_owned(),
-            PlainAdyaReadCommitted => "plain Adya's read committed".to_owned(),
-            StrongAdyaReadCommitted => "strong Adya's read committed".to_owned(),
+            PlainAdyaReadCommitted => "Adya's plain read committed".to_owned(),
+            StrongAdyaReadCommitted => "Adya's strong read committed".to_owned(),
             Pram => self.code().to_owned(),
             _ => self.long_name().replace('-', " "),
         }

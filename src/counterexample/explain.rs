@@ -31,6 +31,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         difference: orders.difference.as_ref().map(|difference| told::difference(&words, difference)),
         orders,
         faults: facts::faults(&example.history),
+        doubt: None,
         whole: None,
         shows: example.shows,
         contains: None,

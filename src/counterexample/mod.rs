@@ -187,6 +187,8 @@ pub struct Explanation {
     pub difference: Option<String>,
     /// The faults while these transactions ran, or the last one before, in a sentence, if the file tells of any.
     pub faults: Option<String>,
+    /// What casts doubt on the reads that it rests on, in sentences, if something does: most likely the log is incomplete.
+    pub doubt: Option<String>,
     /// What [`verdicts`](Self::verdicts) says, of the whole history, where that is known.
     pub whole: Option<String>,
     /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].

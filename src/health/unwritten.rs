@@ -96,7 +96,7 @@ impl Flag {
 
     fn sentence(self) -> &'static str {
         match self {
-            Flag::Helps => "--initial any-unwritten takes one such value a key as initial.",
+            Flag::Helps => "With --initial any-unwritten, one such value of each key counts as its initial value.",
             Flag::IsOfNoUse => "No rule explains them: the initial versions of their keys are known.",
         }
     }

@@ -7,9 +7,7 @@ use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
 use crate::app::vocabulary::Attention;
-use crate::checkers::Pattern;
 use crate::counterexample::{Step, StepRole, narrate};
-use crate::health::Severity;
 use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
 };
@@ -41,7 +39,9 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
         let lit = Lit::new(picture, document.attention());
         heading_ui(ui, picture);
-        doubts_ui(ui, document, picture);
+        if let Some(doubt) = &picture.argument.explanation.doubt {
+            ui.label(RichText::new(doubt).size(style::SMALL).color(Palette::of(ui).caution));
+        }
         ui.horizontal_wrapped(|ui| {
             for command in [Command::Export, Command::Report, Command::CopyMarkdown] {
                 super::command_button_ui(ui, command, requests);
@@ -83,15 +83,6 @@ fn rule(ui: &mut Ui) {
     ui.add_space(2.0);
 }
 
-/// What casts doubt on a value from nowhere: most likely it is the log that is incomplete.
-fn doubts_ui(ui: &mut Ui, document: &Document, picture: &Picture) {
-    let is_unwritten = picture.argument.counterexample.violation.id.pattern == Pattern::ThinAirRead;
-    let Some(health) = document.health.as_ref().filter(|_| is_unwritten) else { return };
-    for finding in health.doubts().filter(|finding| finding.severity == Severity::Warning) {
-        ui.label(RichText::new(&finding.text).size(style::SMALL).color(Palette::of(ui).caution));
-    }
-}
-
 fn heading_ui(ui: &mut Ui, picture: &Picture) {
     let palette = Palette::of(ui);
     let argument = &picture.argument;
@@ -112,7 +103,8 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let argument = &picture.argument;
     let example = &argument.counterexample;
     style::bold(ui, "About it", style::HEADING, Palette::of(ui).strong);
-    for fact in argument.explanation.facts() {
+    let explanation = &argument.explanation;
+    for fact in explanation.facts().into_iter().filter(|fact| Some(fact) != explanation.doubt.as_ref()) {
         style::note(ui, fact);
     }
     let codes = &argument.explanation.codes;

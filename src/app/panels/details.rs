@@ -16,8 +16,8 @@ const SHARE: f32 = 0.58;
 /// Least height of the time below few versions.
 const BELOW_FEW: f32 = 160.0;
 
-/// Above it, the graph needs room for its legend and margins.
-const AROUND_GRAPH: f32 = 70.0;
+/// Above it, the graph needs room for its tools, legend and margins.
+const AROUND_GRAPH: f32 = 165.0;
 /// The pane's own margins and buttons.
 const AROUND: f32 = 66.0;
 

@@ -122,7 +122,7 @@ fn about(kind: ExportKind) -> &'static str {
         ExportKind::Svg => "for documents: sharp at every size, text stays text",
         ExportKind::Png => "for issue trackers, at twice the size",
         ExportKind::Dot => "for Graphviz",
-        ExportKind::Tikz => "for LaTeX: compiles by itself, styles on top",
+        ExportKind::Tikz => "for LaTeX: a whole document, with its styles at the top",
         ExportKind::Mermaid => "for trackers and wikis that draw it from text",
         ExportKind::Json => "diagram, coordinates and steps as data",
         ExportKind::Markdown => "the argument, for issue trackers",

@@ -22,7 +22,6 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         None if super::failed_ui(ui, document, Page::Matrix) => {}
         None if document.gathers() => drop(style::note(ui, "Gathering…")),
         None => drop(style::note(ui, "Select an anomaly to see what it is connected with.")),
-        Some(group) if group.edges.is_empty() => drop(style::note(ui, NO_EDGES)),
         Some(group) => match &group.sketch {
             None => too_large_ui(ui, group, requests),
             Some(sketch) => picture_ui(ui, (state, document), (group, sketch), canvas, requests),
@@ -34,7 +33,8 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
 pub fn size(document: &Document) -> String {
     let Some(group) = &document.group else { return String::new() };
     let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
-    format!("{anomalies}, {}", counted(group.table.transactions.len(), "transaction"))
+    let cards = group.sketch.as_ref().filter(|_| group.edges.is_empty()).map(|sketch| sketch.diagram.cards.len());
+    format!("{anomalies}, {}", counted(cards.unwrap_or(group.table.transactions.len()), "transaction"))
 }
 
 /// Whether graph and matrix are about the selected anomaly or its whole component.

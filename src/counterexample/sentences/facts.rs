@@ -90,11 +90,12 @@ impl Explanation {
         self
     }
 
-    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, the weakest levels
+    /// Short lines for every form of the explanation: what casts doubt on it, the verdicts, those of the whole history where known, the weakest levels
     /// broken on every order, which order makes the difference, and the assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [
+            self.doubt.clone(),
             Some(self.verdicts.clone()),
             self.whole.clone(),
             self.weakest.clone(),
