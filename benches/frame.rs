@@ -59,6 +59,7 @@ fn sketch(n: usize) -> Arc<Sketch> {
         full: String::new(),
         place: format!("line {card}"),
         role: RowRole::Involved,
+        proves: None,
     };
     let card = |card: usize| Card {
         transaction: TransactionId::new(card),

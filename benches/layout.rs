@@ -32,6 +32,7 @@ fn diagram(n: usize) -> Diagram {
                 full: String::new(),
                 place: format!("line {card}"),
                 role: RowRole::Involved,
+                proves: None,
             })
             .collect(),
         folded: 22,

@@ -48,6 +48,10 @@
 //!
 //! # As a library
 //!
+//! `isoscope = { version = "0.1", default-features = false }` is the library without window, command line and databases:
+//! histories, checkers, counterexamples, reports and pictures as SVG; the feature `png` adds pictures as PNG. It builds in
+//! about a minute on two cores.
+//!
 //! A history is opened, or built by [`history::Builder`]; its first anomaly becomes a picture. `examples` has a test suite
 //! that checks what it recorded, a gate for continuous integration, and a format of one's own.
 //!
@@ -74,7 +78,9 @@
 pub mod app;
 pub mod audit;
 pub mod checkers;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod collect;
 pub mod control;
 pub mod counterexample;
@@ -82,13 +88,16 @@ pub mod diagram;
 pub mod export;
 pub mod files;
 pub mod follow;
+#[cfg(feature = "png")]
 pub mod fonts;
 pub mod formats;
 pub mod generate;
 pub mod graph;
 pub mod health;
 pub mod history;
+#[cfg(feature = "cli")]
 pub mod hunt;
+#[cfg(feature = "window")]
 pub mod jobs;
 pub mod papers;
 pub mod relations;

@@ -302,6 +302,36 @@ fn check_texts(name: &str, picture: &Picture) {
     }
 }
 
+/// What a card has to do with the argument is seen: an arrow touches it, or one of its rows has the number of the arrow
+/// that it proves.
+#[test]
+fn no_card_of_a_sample_is_unconnected() {
+    let control = Control::new();
+    let mut proofs = 0;
+    let files = std::fs::read_dir(common::repository("sample_histories")).expect("the samples");
+    for path in files.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()) {
+        let Ok(history) = formats::open(&path, None, &control) else { continue };
+        let options = checkers::Options { levels: Level::of(&history), ..checkers::Options::default() };
+        let findings = isoscope::audit::check(&history, &options, &control, &|_| {});
+        let examples = isoscope::audit::Examples::new(&history, &findings);
+        for violation in findings.violations.iter().filter(|violation| !violation.edges.is_empty()) {
+            let example = examples.of(violation, &control);
+            let options = ComposeOptions::default();
+            let diagram = compose(&example.counterexample, &example.explanation, &history, &options).diagram;
+            for (place, card) in diagram.cards.iter().enumerate() {
+                let is_touched = diagram.arrows.iter().any(|arrow| arrow.from == place || arrow.to == place);
+                let proven = card.rows.iter().filter_map(|row| row.proves.as_ref()).flat_map(|(numbers, _)| numbers);
+                let are_drawn = proven.map(|n| diagram.arrows.iter().any(|arrow| arrow.numbers.contains(n)));
+                let are_drawn: Vec<bool> = are_drawn.collect();
+                proofs += are_drawn.len();
+                let is_proof = !are_drawn.is_empty() && are_drawn.iter().all(|drawn| *drawn);
+                assert!(is_touched || is_proof, "{}: {} of {}", path.display(), card.title, violation.id);
+            }
+        }
+    }
+    assert!(proofs > 0, "no sample has a list that proves an arrow between others");
+}
+
 /// Lanes, matrix and versions of what the samples violate: all of the anomaly is there, and nothing is cut.
 #[test]
 fn lanes_matrix_and_versions_are_exported_like_graphs() {
@@ -420,6 +450,7 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
                     full: format!("{head}{value}"),
                     place: if random.bool() { format!("line {}", random.u32(0..100_000)) } else { String::new() },
                     role: if random.bool() { RowRole::Involved } else { RowRole::Context },
+                    proves: None,
                 }
             });
             Card {

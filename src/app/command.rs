@@ -242,11 +242,11 @@ const BEFORE_PAGES: [CommandRow; 60] = [
     CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
     CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file next to the history", keys: &[with_control(Key::S)] },
     CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
-    CommandRow { command: Command::RunWorkload, group: Group::File, name: "Run and record", tooltip: "Run the workload of the page Collect once, record it, and check it while it grows", keys: &[with_control(Key::Enter)] },
-    CommandRow { command: Command::Hunt, group: Group::File, name: "Hunt", tooltip: "Run the workload of the page Collect with one seed after the other until a violation appears", keys: &[with_control_and_shift(Key::H)] },
-    CommandRow { command: Command::CompareLevels, group: Group::File, name: "Compare levels", tooltip: "Run the workload of the page Collect at every isolation level of the database", keys: &[with_control_and_shift(Key::L)] },
-    CommandRow { command: Command::OpenCollected, group: Group::File, name: "Open recording", tooltip: "Open what the page Collect recorded last, at its violation if there is one", keys: &[with_control_and_shift(Key::N)] },
-    CommandRow { command: Command::WriteRounds, group: Group::File, name: "Save rounds as CSV", tooltip: "Write the table of the page Collect next to its histories", keys: &[with_control_and_shift(Key::S)] },
+    CommandRow { command: Command::RunWorkload, group: Group::File, name: "Run and record", tooltip: "Run the workload of the Collect page once, record it, and check it while it grows", keys: &[with_control(Key::Enter)] },
+    CommandRow { command: Command::Hunt, group: Group::File, name: "Hunt", tooltip: "Run the workload of the Collect page with one seed after the other until a violation appears", keys: &[with_control_and_shift(Key::H)] },
+    CommandRow { command: Command::CompareLevels, group: Group::File, name: "Compare levels", tooltip: "Run the workload of the Collect page at every isolation level of the database", keys: &[with_control_and_shift(Key::L)] },
+    CommandRow { command: Command::OpenCollected, group: Group::File, name: "Open recording", tooltip: "Open what the Collect page recorded last, at its violation if there is one", keys: &[with_control_and_shift(Key::N)] },
+    CommandRow { command: Command::WriteRounds, group: Group::File, name: "Save rounds as CSV", tooltip: "Write the table of the Collect page next to its histories", keys: &[with_control_and_shift(Key::S)] },
     CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
     CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes, marks, what is chosen or what is drawn", keys: &[with_control(Key::Z)] },
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
@@ -394,7 +394,8 @@ fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
     let hit = |event: &egui::Event| match event {
         egui::Event::Key { key, modifiers, pressed: true, .. } => {
             let other = match keys.modifiers.command {
-                true => modifiers.shift && !keys.modifiers.shift,
+                // Many keyboards have + above another character.
+                true => modifiers.shift && !keys.modifiers.shift && keys.logical_key != Key::Plus,
                 false => modifiers.alt && !keys.modifiers.alt,
             };
             *key == keys.logical_key && !other && modifiers.matches_logically(keys.modifiers)
@@ -545,7 +546,7 @@ pub enum Request {
     SaveChart(Box<crate::export::chart::Chart>),
     /// What checkers run on when it is generated.
     PlanSweep(Box<super::sweep::Plan>),
-    /// Fill in a field of the page Collect.
+    /// Fill in a field of the Collect page.
     FillIn(super::collecting::form::Field, String),
     /// Set the password for the selected database.
     SetPassword(super::collecting::address::Secret),
@@ -553,7 +554,7 @@ pub enum Request {
     HidePasswords,
     /// Open the system's dialog for the file to record to.
     ChooseRecording,
-    /// Stop the run of the page Collect.
+    /// Stop the run of the Collect page.
     CancelCollecting,
     /// Open the history of this round.
     OpenCollected(usize),
@@ -641,6 +642,9 @@ mod tests {
         input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
         assert_eq!(Command::pressed(&mut input, false), Some(Command::OpenFolder));
         assert_eq!(pressed(Modifiers::ALT), None);
+        let (key, modifiers) = (Key::Plus, Modifiers::COMMAND | Modifiers::SHIFT);
+        input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
+        assert_eq!(Command::pressed(&mut input, false), Some(Command::LargerText));
     }
 
     #[test]

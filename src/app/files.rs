@@ -34,7 +34,7 @@ impl App {
         });
     }
 
-    /// Writes a chart next to the open history, or where the page Collect records to.
+    /// Writes a chart next to the open history, or where the Collect page records to.
     pub(super) fn save_chart(&mut self, chart: &Chart) {
         let (folder, stem) = match self.state.document.as_ref().filter(|_| !self.state.show_collect) {
             Some(document) => {

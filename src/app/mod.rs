@@ -313,6 +313,9 @@ impl App {
             return;
         }
         let typing = ctx.text_edit_focused();
+        if let Some(at) = self.state.tour.filter(|_| !typing) {
+            panels::tour::poll_keys(ctx, at, requests);
+        }
         let over = self.state.help || self.state.export.is_some() || self.state.palette.is_some();
         while let Some(command) = ctx.input_mut(|input| Command::pressed(input, typing)) {
             if !over || matches!(command, Command::Escape | Command::Help | Command::Quit | Command::Palette) {

@@ -25,7 +25,7 @@ pub struct Settings {
     pub no_details: bool,
     /// Its height, in points.
     pub details_height: Option<u16>,
-    /// The fields of the page Collect when something was last run, without passwords.
+    /// The fields of the Collect page when something was last run, without passwords.
     pub collect: BTreeMap<String, String>,
 }
 

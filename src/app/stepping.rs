@@ -28,7 +28,7 @@ impl App {
         }
     }
 
-    /// Selects an anomaly. The page History follows it, other pages about the whole history give way to its graph.
+    /// Selects an anomaly. The History page follows it, other pages about the whole history give way to its graph.
     fn go_to(&mut self, id: ViolationId) {
         let page = self.state.page;
         self.select(id, true);

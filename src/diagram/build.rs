@@ -117,6 +117,7 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
             full: printable(&history.operation_text_in_full(operation)),
             place: history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin())),
             role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
+            proves: None,
         }
     };
     let shown = |o: &OperationId| subject.all_operations || involved.contains(o);

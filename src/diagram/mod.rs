@@ -49,6 +49,8 @@ pub struct Row {
     pub place: String,
     /// Why it is shown.
     pub role: RowRole,
+    /// Of a read that proves an arrow none of whose ends is on its card: the arrow's numbers and relation.
+    pub proves: Option<(Vec<usize>, Relation)>,
 }
 
 /// One transaction.

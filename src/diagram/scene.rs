@@ -352,8 +352,14 @@ fn card_marks(scene: &mut Scene, card: &Card, space: &CardBox, emphasis: Emphasi
         scene.rect(Rect::from_x_y_ranges(x, y), 2.0, role, target);
         let y = rect.center().y;
         scene.text(left(y), ROW_FONT, row_text(row), Role::RowText, target);
+        if let Some((numbers, relation)) = &row.proves {
+            let center = right(y).0 - vec2(disc_size(numbers).x / 2.0, 0.0);
+            scene.marks.extend(numbered(center, numbers, Some(*relation), target));
+        }
         if !row.place.is_empty() {
-            scene.text(right(y), SMALL_FONT, layout::place_text(row), Role::RowPlace, target);
+            let (at, align) = right(y);
+            let at = at - vec2(layout::proof_width(row), 0.0);
+            scene.text((at, align), SMALL_FONT, layout::place_text(row), Role::RowPlace, target);
         }
     }
     if let Some(rect) = space.folded {

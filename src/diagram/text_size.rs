@@ -86,7 +86,11 @@ pub fn elide(text: &str, max: usize) -> String {
         return text.to_owned();
     }
     let room = max.saturating_sub(1);
-    let tail = if room >= 12 { room / 3 } else { 0 };
+    let tail = match room {
+        0..6 => 0,
+        6..12 => room / 2,
+        12.. => room / 3,
+    };
     let mut result = take_columns(text.chars(), room - tail);
     result.push('…');
     let end: String = take_columns(text.chars().rev(), tail).chars().rev().collect();
@@ -97,6 +101,47 @@ pub fn elide(text: &str, max: usize) -> String {
         _ => {}
     }
     result + &end
+}
+
+/// A list such as `[1 2 3]` cut to at most `max` columns, between elements only: half a number is another number. First
+/// its gaps, `… 67 more …`, become `…`. Cut as other texts are if its ends do not fit.
+pub fn elide_list(list: &str, max: usize) -> String {
+    const GAP: &str = "…";
+    let inner = list.strip_prefix('[').and_then(|list| list.strip_suffix(']')).filter(|_| columns(list) > max);
+    let Some(inner) = inner else { return elide(list, max) };
+    let mut elements: Vec<&str> = Vec::new();
+    let mut is_in_gap = false;
+    for word in inner.split(' ') {
+        if word == GAP {
+            is_in_gap = !is_in_gap;
+        }
+        if !is_in_gap {
+            elements.push(word);
+        }
+    }
+    let whole = format!("[{}]", elements.join(" "));
+    if columns(&whole) <= max {
+        return whole;
+    }
+    // Brackets, and the gap between blanks.
+    let mut room = max.saturating_sub(4);
+    let mut fits = |element: &&&str| {
+        let wanted = columns(element) + 1;
+        let fits = wanted <= room;
+        room -= if fits { wanted } else { 0 };
+        fits
+    };
+    let n_first = elements.iter().take(1).take_while(&mut fits).count();
+    let n_last = elements[n_first..].iter().rev().take_while(&mut fits).count();
+    let n_more = elements[n_first..elements.len() - n_last].iter().take_while(&mut fits).count();
+    let (first, last) = (&elements[..n_first + n_more], &elements[elements.len() - n_last..]);
+    if first.is_empty() || last.is_empty() {
+        return elide(list, max);
+    }
+    let first: Vec<&str> = first.iter().rev().skip_while(|element| **element == GAP).copied().collect();
+    let first: Vec<&str> = first.into_iter().rev().collect();
+    let last: Vec<&str> = last.iter().skip_while(|element| **element == GAP).copied().collect();
+    format!("[{} {GAP} {}]", first.join(" "), last.join(" "))
 }
 
 fn take_columns(chars: impl Iterator<Item = char>, max: usize) -> String {

@@ -13,7 +13,7 @@ use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
 use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use emath::{Vec2, vec2};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What follows the label of an arrow that makes the difference between two orders.
 pub const DECISIVE: &str = " *";
@@ -152,6 +152,7 @@ pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History
             arrow.label = format!("if {}", arrow.label);
         }
     }
+    note_proofs(&mut diagram, &edges);
     let decisive = example.edges_needed(&explanation.orders);
     for arrow in diagram.arrows.iter_mut().filter(|arrow| decisive.contains(&arrow.edge)) {
         arrow.label.push_str(DECISIVE);
@@ -167,6 +168,25 @@ pub fn draw(example: &Counterexample, explanation: &Explanation, whole: &History
         diagram = diagram.folded(&overrides.folded);
     }
     Drawing { diagram, edges, alternatives, is_partial, case, foldable }
+}
+
+/// Numbers the lists that prove an arrow but are on a card that no arrow touches: else nothing would say what they are for.
+fn note_proofs(diagram: &mut Diagram, edges: &[Edge]) {
+    let touched: BTreeSet<usize> = diagram.arrows.iter().flat_map(|arrow| [arrow.from, arrow.to]).collect();
+    let mut proofs: BTreeMap<OperationId, (Vec<usize>, Relation)> = BTreeMap::new();
+    for arrow in &diagram.arrows {
+        for &edge in std::iter::once(&arrow.edge).chain(&arrow.also) {
+            if let Reason::Listed { read, .. } = edges[edge].because {
+                let (numbers, _) = proofs.entry(read).or_insert_with(|| (Vec::new(), arrow.relation));
+                numbers.extend(&arrow.numbers);
+                numbers.dedup();
+            }
+        }
+    }
+    let cards = diagram.cards.iter_mut().enumerate().filter(|(place, _)| !touched.contains(place));
+    for row in cards.flat_map(|(_, card)| &mut card.rows) {
+        row.proves = proofs.remove(&row.operation).filter(|(numbers, _)| !numbers.is_empty());
+    }
 }
 
 /// The transactions and operations that are drawn whether or not an edge touches them: all of the argument, or, if

@@ -17,12 +17,15 @@ mod order;
 mod overrides;
 mod page;
 mod picture;
+#[cfg(feature = "cli")]
 pub mod pipeline;
+#[cfg(feature = "png")]
 mod png;
 pub mod reproduce;
 mod small_history;
 mod svg;
 mod tikz;
+#[cfg(feature = "png")]
 mod typesetter;
 mod view;
 
@@ -44,6 +47,7 @@ pub enum ExportKind {
     /// Vector picture; text stays text.
     Svg,
     /// Pixel picture at twice the size.
+    #[cfg(feature = "png")]
     Png,
     /// Graph for Graphviz.
     Dot,
@@ -74,6 +78,7 @@ pub struct Exporter {
 /// All kinds, in the order of a menu.
 pub const EXPORTERS: &[Exporter] = &[
     Exporter { kind: ExportKind::Svg, name: "SVG picture", extensions: &["svg"], run: |p| Ok(svg::export(p)) },
+    #[cfg(feature = "png")]
     Exporter { kind: ExportKind::Png, name: "PNG picture", extensions: &["png"], run: png::export },
     Exporter { kind: ExportKind::Dot, name: "Graphviz graph", extensions: &["dot", "gv"], run: |p| Ok(dot::export(p)) },
     Exporter {
@@ -115,9 +120,11 @@ pub enum ExportError {
         height: u32,
     },
     /// The renderer could not read the picture.
+    #[cfg(feature = "png")]
     #[error("rendering the picture: {0}")]
     Render(#[from] resvg::usvg::Error),
     /// Writing the PNG failed.
+    #[cfg(feature = "png")]
     #[error("writing PNG: {0}")]
     Png(#[from] ::png::EncodingError),
     /// Writing the JSON failed.
@@ -133,7 +140,11 @@ impl ExportKind {
 
     /// Whether it draws what a picture [shows](View); the others are about the argument or the graph.
     pub fn is_picture(self) -> bool {
-        matches!(self, ExportKind::Svg | ExportKind::Png | ExportKind::Tikz)
+        match self {
+            #[cfg(feature = "png")]
+            ExportKind::Png => true,
+            other => matches!(other, ExportKind::Svg | ExportKind::Tikz),
+        }
     }
 
     /// Whether the order of a level that holds can be written as it.

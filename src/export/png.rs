@@ -5,6 +5,7 @@ use super::svg::{Reader, write};
 use super::typesetter::Typesetter;
 use super::{ExportError, Picture};
 use crate::diagram::scene::{Scene, Shape};
+use crate::diagram::theme::Role;
 use crate::fonts;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
@@ -31,7 +32,8 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     let lacking = lacking(&page);
     let with_installed = (!lacking.is_empty()).then(|| Typesetter::new(fonts::fallback(lacking).faces));
     let typesetter = with_installed.as_ref().unwrap_or(&BUNDLED_ONLY);
-    let tree = usvg::Tree::from_str(&write(picture, &page, Reader::Renderer(typesetter)), typesetter.options())?;
+    let stretches = |text: &str, role: Role| typesetter.stretches(text, role.is_prose());
+    let tree = usvg::Tree::from_str(&write(picture, &page, Reader::Renderer(&stretches)), typesetter.options())?;
     let (pixel_width, pixel_height) = ((width * scale).floor() as u32, (height * scale).floor() as u32);
     let mut pixmap = Pixmap::new(pixel_width, pixel_height).ok_or_else(too_large)?;
     // The page is opaque, but its last row and column may not fill their pixels.

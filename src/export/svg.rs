@@ -4,7 +4,6 @@
 use super::Picture;
 use super::page::page;
 use super::picture::target_key;
-use super::typesetter::Typesetter;
 use crate::diagram::path::{Path, Segment};
 use crate::diagram::scene::{Align, Mark, Scene, Shape};
 use crate::diagram::text_size::{CAP_HEIGHT, GAP};
@@ -20,13 +19,18 @@ const MONOSPACED: &str = "Hack, 'DejaVu Sans Mono', Menlo, monospace";
 /// Fonts for sentences. None is wider than the layout expects.
 const PROPORTIONAL: &str = "Ubuntu, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
+/// A part of a text in one font: its family if that is not the usual one, and its letters.
+pub(super) type Stretch = (Option<String>, String);
+
 /// The reader of the SVG.
 #[derive(Clone, Copy)]
 pub(super) enum Reader<'f> {
     /// A program with its own fonts that finds others for missing characters.
     Viewer,
-    /// Our renderer, which has the regular face only: bold is a thin line around the glyphs.
-    Renderer(&'f Typesetter),
+    /// Our renderer, which is told the font of each part of a text. It has the regular face only: bold is a thin line
+    /// around the glyphs.
+    #[cfg_attr(not(feature = "png"), expect(dead_code))]
+    Renderer(&'f dyn Fn(&str, Role) -> Vec<Stretch>),
     /// A page that has the [sheet], and may have a script.
     Page,
 }
@@ -274,12 +278,12 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
 
 /// A text, each stretch in its own font if there is no other way to have it set correctly.
 fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
-    let Reader::Renderer(typesetter) = reader else { return escape(text) };
-    let stretch = |(family, stretch): (Option<String>, String)| match family {
+    let Reader::Renderer(stretches) = reader else { return escape(text) };
+    let stretch = |(family, stretch): Stretch| match family {
         Some(family) => format!(r#"<tspan style="font-family: {family}">{}</tspan>"#, escape(&stretch)),
         None => escape(&stretch),
     };
-    typesetter.stretches(text, role.is_prose()).into_iter().map(stretch).collect()
+    stretches(text, role).into_iter().map(stretch).collect()
 }
 
 /// Whether a mark continues where the previous text ends.

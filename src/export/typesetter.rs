@@ -3,6 +3,7 @@
 //! By default the renderer sets a whole line in another font as soon as that has all its characters, and loses letters
 //! where two fonts join different ones. So each stretch of a text names its font, and nothing is left to choose.
 
+use super::svg::Stretch;
 use crate::fonts::{BUNDLED, Face};
 use crate::history::{END_OF_ISOLATE, ISOLATE, is_isolate};
 use resvg::usvg::{self, FontFamily, FontResolver, fontdb};
@@ -48,7 +49,7 @@ impl Typesetter {
     }
 
     /// The stretches of a text, each with its font family if that is not the usual one.
-    pub(super) fn stretches(&self, text: &str, is_prose: bool) -> Vec<(Option<String>, String)> {
+    pub(super) fn stretches(&self, text: &str, is_prose: bool) -> Vec<Stretch> {
         let usual = usize::from(is_prose);
         let maps: Vec<Option<Charmap<'_>>> = self.fonts.iter().map(|(data, index)| characters(data, *index)).collect();
         let mut stretches: Vec<(usize, String)> = Vec::new();

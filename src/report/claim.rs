@@ -6,11 +6,13 @@ use crate::checkers::{Level, Violation};
 use crate::counterexample::{self, Claim, Headline, Sight, Step, StepRole};
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is wrong: a claim that follows from the listed facts, in words and as data. Numbers are places of transactions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct ClaimEntry {
     /// A headline: "Half of a transaction was seen".
     pub title: String,
@@ -22,7 +24,8 @@ pub struct ClaimEntry {
 }
 
 /// The few kinds of claims.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ClaimKind {
     /// These reads returned values that are wrong in any order.
@@ -132,7 +135,8 @@ impl ClaimEntry {
 }
 
 /// A reader that did not see a newer version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct MissedEntry {
     /// The reader.
     pub reader: usize,
@@ -147,7 +151,8 @@ pub struct MissedEntry {
 }
 
 /// How a reader is known to see another transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SightWord {
     /// The transaction precedes the reader in its session.
@@ -172,7 +177,8 @@ pub enum SightWord {
 }
 
 /// One statement of an argument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct StatementEntry {
     /// Its number, from 1.
     pub number: usize,

@@ -1,11 +1,13 @@
 //! Listed instances: what they are about, the edges of their arguments, and how these contradict each other.
 
 use super::{ClaimEntry, OperationEntry, StatementEntry, TransactionEntry};
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One listed instance. Numbers called places are places in `transactions`, those of edges are places in `edges`, from 0.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct ViolationEntry {
     /// Its id, by which other commands find it: `TAP-m/1`.
     pub id: String,
@@ -49,7 +51,8 @@ pub struct ViolationEntry {
 }
 
 /// One edge of an argument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct EdgeEntry {
     /// Place of the source.
     pub from: usize,
@@ -74,7 +77,8 @@ pub struct EdgeEntry {
 }
 
 /// Why an edge is there. Premises are places in the list of edges, smaller than the edge's own, and form a path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum ReasonEntry {
     /// Same session, this order; or `from` is ⊥.
@@ -139,7 +143,8 @@ impl ReasonEntry {
 }
 
 /// How a reader is known to see a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub enum AxiomWord {
     /// The reader had read from it before.
     #[serde(rename = "RC")]
@@ -171,7 +176,8 @@ pub enum AxiomWord {
 }
 
 /// How the edges contradict each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProofEntry {
     /// The operations alone do.
@@ -249,7 +255,8 @@ pub enum ProofEntry {
 
 /// A supposition about an open question: the writer of what a read returned, the append that made an element of a list,
 /// or whether a transaction committed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum OptionEntry {
     /// An append made the element at a place of a list.
@@ -278,7 +285,8 @@ pub enum OptionEntry {
 }
 
 /// A contradictory combination of options.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct CombinationEntry {
     /// Options by number from 1, in the order in which they are supposed.
     pub options: Vec<usize>,
@@ -287,7 +295,8 @@ pub struct CombinationEntry {
 }
 
 /// One possible writer of a read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WriterEntry {
     /// Its place.
     pub writer: usize,
@@ -296,7 +305,8 @@ pub struct WriterEntry {
 }
 
 /// One append that may have made an element.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct AppendEntry {
     /// The append.
     pub append: OperationEntry,
@@ -305,7 +315,8 @@ pub struct AppendEntry {
 }
 
 /// One outcome of a transaction.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct OutcomeEntry {
     /// Whether it committed.
     pub committed: bool,
@@ -314,7 +325,8 @@ pub struct OutcomeEntry {
 }
 
 /// One case of a split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct CaseEntry {
     /// Place of the assumed edge.
     pub assume: usize,

@@ -1,6 +1,7 @@
 //! What is said about a history while it is followed, as data for scripts: `check --follow --json`.
 
 use super::{VerdictWord, ViolationEntry, json};
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -12,11 +13,12 @@ pub const FOLLOWED_SCHEMA: &str = "isoscope.followed/1";
 /// One thing said about a history while it is followed. `isoscope check --follow --json` prints an object for each, on a
 /// line of its own; the last one is `end`. Later versions may add fields and events; a program should ignore those that it
 /// does not know.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "IsoScope event of a history that is followed")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "cli", schemars(title = "IsoScope event of a history that is followed"))]
 pub struct Followed {
     /// Name of this form of report.
-    #[schemars(extend("const" = FOLLOWED_SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = FOLLOWED_SCHEMA)))]
     pub schema: String,
     /// What is said.
     #[serde(flatten)]
@@ -36,7 +38,8 @@ impl Followed {
 }
 
 /// What is said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum FollowedEvent {
     /// How far it is, every second in which something changed.
@@ -50,7 +53,8 @@ pub enum FollowedEvent {
 }
 
 /// How far a follower is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Progress {
     /// Number of lines read.
     pub lines: u32,
@@ -73,7 +77,8 @@ pub struct Progress {
 }
 
 /// A version for which a transaction waits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct AwaitedVersion {
     /// The line on which the transaction ended.
     pub line: u32,
@@ -88,7 +93,8 @@ pub struct AwaitedVersion {
 }
 
 /// The answer at one level.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FollowedLevel {
     /// Code of the level: `SI`.
     pub level: String,
@@ -103,7 +109,8 @@ pub struct FollowedLevel {
 }
 
 /// A level's new answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct AnswerChange {
     /// The line of the transaction with which it changed; 0 for the end of the history.
     pub line: u32,
@@ -113,7 +120,8 @@ pub struct AnswerChange {
 }
 
 /// A violation, with the smallest part of the history found that shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FoundViolation {
     /// Codes of the levels that were found violated by it at once.
     pub levels: Vec<String>,
@@ -143,7 +151,8 @@ pub struct FoundViolation {
 }
 
 /// What is known when following has ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FollowedEnd {
     /// The history's path, as given.
     pub path: String,

@@ -3,11 +3,13 @@
 use super::{OperationEntry, TransactionEntry, build::Places};
 use crate::health::{Finding, Health, Severity};
 use crate::history::History;
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One finding about whether the history can be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct HealthEntry {
     /// What it is about: `duplicate-values`.
     pub kind: String,

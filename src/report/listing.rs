@@ -1,11 +1,13 @@
 //! Which of the counted instances are listed.
 
 use crate::checkers::Page;
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which of the counted instances a report lists.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct ListingEntry {
     /// What the numbers under `patterns` count.
     pub counted: String,
@@ -22,7 +24,8 @@ pub struct ListingEntry {
 }
 
 /// A window of the instances of a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WindowEntry {
     /// The pattern's id.
     pub pattern: String,

@@ -39,6 +39,7 @@ pub use tally::{Tally, TallyBy, TallyRow, key_of, sessions_of};
 pub use crate::history::grouped;
 
 use crate::history::Rules;
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,9 +50,10 @@ pub const SCHEMA: &str = "isoscope.report/1";
 /// What is said about one input: a report, or why it could not be read. `isoscope check --json` prints one such object
 /// per history, each on a line of its own. Later versions may add fields; a program that reads reports should ignore
 /// those that it does not know.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(untagged)]
-#[schemars(title = "IsoScope report")]
+#[cfg_attr(feature = "cli", schemars(title = "IsoScope report"))]
 pub enum Document {
     /// The input was read.
     Report(Box<Report>),
@@ -73,10 +75,11 @@ impl Document {
 }
 
 /// An input that could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Failure {
     /// Name of this form of report.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The input.
     pub history: FailedHistory,
@@ -85,14 +88,16 @@ pub struct Failure {
 }
 
 /// Names an input of which nothing else is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FailedHistory {
     /// Its path, as given.
     pub path: String,
 }
 
 /// What went wrong with an input, and where.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Error {
     /// `line 12`, `byte 90`, or `file`.
     pub place: String,
@@ -112,10 +117,11 @@ impl Failure {
 }
 
 /// Everything said about one history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Report {
     /// Name of this form of report.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The history's figures.
     pub history: HistoryFacts,
@@ -165,7 +171,8 @@ impl Report {
 }
 
 /// The strongest order on which a base holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct StrongestEntry {
     /// The code of the base, which is that of its level with sessions: `SI`.
     pub base: String,
@@ -178,7 +185,8 @@ pub struct StrongestEntry {
 }
 
 /// What a setting of a product is claimed to promise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PromiseEntry {
     /// The product.
     pub product: String,
@@ -195,7 +203,8 @@ pub struct PromiseEntry {
 }
 
 /// A history's figures, which also show whether a report belongs to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct HistoryFacts {
     /// Its path, as given.
     pub path: String,
@@ -227,7 +236,8 @@ pub struct HistoryFacts {
 }
 
 /// A node: a server that sessions used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct NodeEntry {
     /// Its name.
     pub name: String,
@@ -236,7 +246,8 @@ pub struct NodeEntry {
 }
 
 /// Something that was done to the system, and undone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FaultEntry {
     /// What it was, such as `partition`.
     pub what: String,
@@ -248,7 +259,8 @@ pub struct FaultEntry {
 }
 
 /// The answer to whether a history satisfies a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictWord {
     /// A legal execution explains the history.
@@ -260,7 +272,8 @@ pub enum VerdictWord {
 }
 
 /// One level's verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct LevelEntry {
     /// Code of the level: `SI`.
     pub level: String,
@@ -293,7 +306,8 @@ pub struct LevelEntry {
 }
 
 /// The assumed writer of a read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SourceEntry {
     /// The transaction of the read.
     pub reader: TransactionEntry,
@@ -304,7 +318,8 @@ pub struct SourceEntry {
 }
 
 /// A session's name as in the file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum SessionName {
     /// Most formats number sessions.
@@ -315,7 +330,8 @@ pub enum SessionName {
 
 /// Names a transaction. ⊥, the writer of the initial versions, has the id `⊥` and neither session nor
 /// index.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct TransactionEntry {
     /// Its session.
     pub session: Option<SessionName>,
@@ -329,7 +345,8 @@ pub struct TransactionEntry {
 }
 
 /// Names an operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct OperationEntry {
     /// Place of its transaction.
     pub transaction: usize,
@@ -346,11 +363,13 @@ pub struct OperationEntry {
 }
 
 /// Number of instances by pattern id, in the order of the pattern table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
-pub struct Counts(#[schemars(with = "BTreeMap<String, u64>")] pub Vec<(String, u64)>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct Counts(#[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, u64>"))] pub Vec<(String, u64)>);
 
 /// Wall time in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Timings {
     /// Reading the file.
     pub read: f64,

@@ -2,11 +2,13 @@
 
 use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
 use crate::checkers::{ShardAssignment, Share};
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a report is about, if only a share of the work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PartEntry {
     /// Which shard made it, from 0.
     pub shard: usize,
@@ -25,7 +27,8 @@ pub struct PartEntry {
 }
 
 /// What shards share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dealt {
     /// The histories of a folder or list.
@@ -55,12 +58,13 @@ impl PartEntry {
 }
 
 /// A history that another shard checks. In merged reports, one that no shard has checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 // A report on a share of the work has these fields, too.
-#[schemars(extend("not" = { "properties": { "history": { "required": ["format"] } } }))]
+#[cfg_attr(feature = "cli", schemars(extend("not" = { "properties": { "history": { "required": ["format"] } } })))]
 pub struct Elsewhere {
     /// Name of this form of report.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The history.
     pub history: FailedHistory,
@@ -79,7 +83,8 @@ impl Elsewhere {
 }
 
 /// Why one component of a history satisfies a level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct OrderEntry {
     /// The component.
     pub component: usize,

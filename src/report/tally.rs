@@ -4,6 +4,7 @@ use crate::checkers::{self, Findings, Page, Pattern, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, SessionId};
 use rustc_hash::FxHashMap;
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,8 @@ impl TallyBy {
 }
 
 /// Counts by one thing, most instances first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Tally {
     /// "level", "key", "session" or "cause".
     pub by: String,
@@ -49,7 +51,8 @@ pub struct Tally {
 }
 
 /// How many instances have one thing in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct TallyRow {
     /// What: "RA", "key 4", "sessions 1, 2", "TAP-k/3".
     pub name: String,

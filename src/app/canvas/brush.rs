@@ -132,15 +132,21 @@ impl Brush<'_> {
         }
     }
 
-    /// The brush for a mark: that of a label of an edge draws larger, around the label's middle.
+    /// The brush for a mark: that of a label of an edge draws larger, around the label's middle, but not beyond the side
+    /// of the canvas.
     fn of(&self, mark: &Mark, inside: Option<Rect>) -> Brush<'_> {
         let is_of_label =
             matches!(mark.role, Role::Label(..) | Role::Number(_) | Role::NumberText | Role::LabelText(_));
+        let is_of_row = matches!(mark.target, Some(Target::Operation(_)));
         let zoom = (LEGIBLE / LABEL_FONT).min(self.zoom * LABEL_GROWTH);
-        match inside.map(|label| label.center()).filter(|_| is_of_label && zoom > self.zoom) {
-            Some(middle) => Brush { zoom, origin: self.point(middle) - middle.to_vec2() * zoom, ..*self },
-            None => *self,
+        let Some(label) = inside.filter(|_| is_of_label && !is_of_row && zoom > self.zoom) else { return *self };
+        let middle = label.center();
+        let mut brush = Brush { zoom, origin: self.point(middle) - middle.to_vec2() * zoom, ..*self };
+        let (area, canvas) = (brush.area(label).expand(1.0), self.painter.clip_rect());
+        if canvas.contains(self.point(middle)) {
+            brush.origin.x += (canvas.left() - area.left()).max(0.0) - (area.right() - canvas.right()).max(0.0);
         }
+        brush
     }
 
     fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {

@@ -36,11 +36,12 @@ use egui::{CursorIcon, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, Widget
 use egui_graphs::{Graph, GraphView, MetadataFrame, SettingsInteraction, SettingsNavigation, SettingsStyle};
 use far::Far;
 use look::Look;
-use navigation::Navigation;
+use navigation::{Fit, Navigation};
 use overview::Overview;
 use petgraph::Directed;
 use petgraph::stable_graph::DefaultIx;
 use sketch::{CardSketch, EdgeSketch, Sketch};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNode, ArrowEdge>;
@@ -168,8 +169,23 @@ struct Last {
 impl Canvas {
     /// Shows the whole picture in the next frame.
     pub fn fit(&mut self) {
-        self.navigation.fit();
+        self.fit_as(Fit::Whole);
+    }
+
+    fn fit_as(&mut self, how: Fit) {
+        self.navigation.fit(how);
         self.last.fresh = FRESH_FRAMES;
+    }
+
+    /// Moves these transactions into sight, if the canvas shows only a part of the picture and not all of them.
+    pub fn reveal(&mut self, transactions: &BTreeSet<TransactionId>) {
+        let Some(canvas) = self.last.rect else { return };
+        let cards = self.shown.parts.cards.iter().filter(|card| transactions.contains(&card.card.transaction));
+        let Some(area) = cards.map(|card| card.rect).reduce(|a, b| a.union(b)) else { return };
+        if !canvas.contains_rect(self.navigation.to_screen_rect(canvas, area)) {
+            self.navigation.look_at(area.center());
+            self.last.fresh = FRESH_FRAMES;
+        }
     }
 
     /// Zooms around the centre.
@@ -257,7 +273,7 @@ impl Canvas {
         self.last.answer = Answer::default();
         self.build(Arc::clone(sketch));
         if !is_same {
-            self.fit();
+            self.fit_as(Fit::ToRead);
         }
     }
 
@@ -443,10 +459,11 @@ impl Canvas {
         self.shown.parts.cards.iter().rposition(|card| card.rect.contains(at))
     }
 
-    /// Where the label of an edge is on the screen, in a canvas at `rect`.
-    pub fn label_of(&self, rect: Rect, edge: EdgeIndex) -> Option<Rect> {
+    /// Where the label and the line of an edge are on the screen, in a canvas at `rect`.
+    pub fn edge_of(&self, rect: Rect, edge: EdgeIndex) -> Option<(Rect, Vec<Pos2>)> {
         let found = self.shown.parts.edges.iter().find(|sketch| sketch.arrow.edge == edge)?;
-        Some(self.navigation.to_screen_rect(rect, found.label))
+        let line = found.far.iter().map(|point| self.navigation.to_screen(rect, *point)).collect();
+        Some((self.navigation.to_screen_rect(rect, found.label), line))
     }
 
     /// Where the cards are on the screen, in a canvas at `rect`.

@@ -6,6 +6,10 @@ use egui::{Pos2, Rect, Ui, Vec2, vec2};
 const ZOOM: std::ops::RangeInclusive<f32> = 0.004..=6.0;
 /// Fitting a small picture does not enlarge it beyond this.
 const FIT_ZOOM: f32 = 1.2;
+/// What is fitted for reading is not shrunk below the first: rows of cards would become bars. It gets the second then.
+const READABLE: (f32, f32) = (0.47, 0.6);
+/// A picture that is to be read but would be more than so many times as large as the canvas is shown whole.
+const MOST_CANVASES: f32 = 3.0;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 10.0;
 /// Height of the legend with its note at the bottom of the canvas, which a fitted picture leaves free.
@@ -18,11 +22,20 @@ const KEEP_IN_SIGHT: f32 = 60.0;
 pub struct Navigation {
     zoom: f32,
     pan: Vec2,
-    fit_wanted: bool,
+    fit_wanted: Option<Fit>,
     /// The picture is fitted and the user has not moved it since: it is fitted again when the window is resized.
-    follows_size: bool,
+    fitted: Option<Fit>,
     size: Vec2,
     bounds: Rect,
+}
+
+/// How a picture is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// All of it.
+    Whole,
+    /// So that it can be read: of a large one, where it begins.
+    ToRead,
 }
 
 impl Default for Navigation {
@@ -30,8 +43,8 @@ impl Default for Navigation {
         Navigation {
             zoom: 1.0,
             pan: Vec2::ZERO,
-            fit_wanted: true,
-            follows_size: true,
+            fit_wanted: Some(Fit::ToRead),
+            fitted: None,
             size: Vec2::ZERO,
             bounds: Rect::NOTHING,
         }
@@ -50,8 +63,8 @@ impl Navigation {
     }
 
     /// Fits the picture as soon as the size of the canvas is known.
-    pub fn fit(&mut self) {
-        self.fit_wanted = true;
+    pub fn fit(&mut self, how: Fit) {
+        self.fit_wanted = Some(how);
     }
 
     /// Records sizes, and fits the picture if requested.
@@ -59,14 +72,18 @@ impl Navigation {
         let size_changed = self.size != size;
         self.size = size;
         self.bounds = bounds;
-        if (self.fit_wanted || (size_changed && self.follows_size)) && bounds.is_positive() && size.min_elem() > 1.0 {
-            self.fit_wanted = false;
-            self.follows_size = true;
+        let wanted = self.fit_wanted.or(self.fitted.filter(|_| size_changed));
+        if let Some(how) = wanted.filter(|_| bounds.is_positive() && size.min_elem() > 1.0) {
+            self.fit_wanted = None;
+            self.fitted = Some(how);
             let free = (size - Vec2::splat(2.0 * FIT_MARGIN) - vec2(0.0, LEGEND)).max(Vec2::splat(10.0));
             let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(FIT_ZOOM);
+            let is_too_small = zoom < READABLE.0 && zoom * MOST_CANVASES >= READABLE.1;
+            let zoom = if how == Fit::ToRead && is_too_small { READABLE.1 } else { zoom };
             self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
-            // Centred horizontally, but aligned to the top: that is where reading begins.
-            let x = size.x / 2.0 - bounds.center().x * self.zoom;
+            // Centred horizontally if all of it has room, but aligned to the top: that is where reading begins.
+            let spare = size.x - bounds.width() * self.zoom;
+            let x = (spare / 2.0).max(FIT_MARGIN) - bounds.left() * self.zoom;
             let spare = (size.y - LEGEND - bounds.height() * self.zoom).max(0.0);
             let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
             self.pan = vec2(x, y);
@@ -76,7 +93,7 @@ impl Navigation {
     /// Centres a point of the picture.
     pub fn look_at(&mut self, at: Pos2) {
         self.pan = self.size / 2.0 - at.to_vec2() * self.zoom;
-        self.follows_size = false;
+        self.fitted = None;
         self.keep_in_sight();
     }
 
@@ -86,7 +103,7 @@ impl Navigation {
         if zoom.is_finite() {
             self.pan = fixed + (self.pan - fixed) * (zoom / self.zoom);
             self.zoom = zoom;
-            self.follows_size = false;
+            self.fitted = None;
             self.keep_in_sight();
         }
     }
@@ -94,7 +111,7 @@ impl Navigation {
     /// Moves the picture.
     pub fn move_by(&mut self, way: Vec2) {
         self.pan += way;
-        self.follows_size = false;
+        self.fitted = None;
         self.keep_in_sight();
     }
 
@@ -145,6 +162,7 @@ mod tests {
 
     fn fitted(bounds: Rect) -> Navigation {
         let mut navigation = Navigation::default();
+        navigation.fit(Fit::Whole);
         navigation.prepare(CANVAS.size(), bounds);
         navigation
     }
@@ -158,6 +176,23 @@ mod tests {
             let bounded = navigation.zoom() <= *ZOOM.start();
             assert!(bounded || CANVAS.contains_rect(on_screen), "{width} x {height}: {on_screen:?}");
         }
+    }
+
+    #[test]
+    fn what_is_to_be_read_is_not_shrunk_into_bars() {
+        let to_read = |width, height| {
+            let mut navigation = Navigation::default();
+            let bounds = Rect::from_min_size(pos2(-70.0, 20.0), vec2(width, height));
+            navigation.prepare(CANVAS.size(), bounds);
+            (navigation.zoom(), navigation.to_screen_rect(CANVAS, bounds))
+        };
+        let (zoom, on_screen) = to_read(500.0, 1500.0);
+        assert!(zoom == READABLE.1 && on_screen.top() >= CANVAS.top() && on_screen.left() >= CANVAS.left());
+        let (zoom, on_screen) = to_read(2000.0, 300.0);
+        assert!(zoom == READABLE.1 && on_screen.left() >= CANVAS.left());
+        // One that has far too much is shown whole.
+        let (zoom, on_screen) = to_read(500.0, 40_000.0);
+        assert!(zoom < READABLE.0 && CANVAS.contains_rect(on_screen));
     }
 
     #[test]

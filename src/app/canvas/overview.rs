@@ -11,8 +11,10 @@ use std::sync::Arc;
 /// Maximum size of the map, in points.
 const SIZE: egui::Vec2 = vec2(170.0, 120.0);
 
-/// A lower canvas has no room for it.
-const LOWEST: f32 = 260.0;
+/// Where it is, from the lower right corner.
+const CORNER: egui::Vec2 = vec2(12.0, 44.0);
+/// It takes at most this share of the height, with what is below it.
+const SHARE: f32 = 0.62;
 
 /// The map, kept while it looks the same.
 #[derive(Default)]
@@ -35,14 +37,14 @@ impl Overview {
         parts: &Parts,
         navigation: &Navigation,
     ) -> Option<Pos2> {
-        if !bounds.is_positive()
-            || canvas.height() < LOWEST
-            || canvas.contains_rect(navigation.to_screen_rect(canvas, bounds))
-        {
+        if !bounds.is_positive() || canvas.contains_rect(navigation.to_screen_rect(canvas, bounds)) {
             return None;
         }
         let palette = Palette::of(ui);
         let map = map_area(canvas, bounds);
+        if map.top() < canvas.bottom() - SHARE * canvas.height() {
+            return None;
+        }
         let response = ui.interact(map, ui.id().with("overview"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Overview map"));
         let painter = ui.painter_at(map.expand(1.0));
@@ -70,7 +72,7 @@ fn scale(bounds: Rect) -> f32 {
 
 fn map_area(canvas: Rect, bounds: Rect) -> Rect {
     let size = (bounds.size() * scale(bounds)).max(vec2(24.0, 24.0));
-    Rect::from_min_size(canvas.right_bottom() - size - vec2(12.0, 44.0), size)
+    Rect::from_min_size(canvas.right_bottom() - size - CORNER, size)
 }
 
 /// An area of the picture on the map.

@@ -26,6 +26,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     let total: u64 = document.catalogue.as_ref().map_or(0, |c| c.findings.patterns.values().sum());
     ui.horizontal(|ui| {
         let label = style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
+        bookmarks_ui(ui, document, requests);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let shown = document.tree.order().len() as u64;
             let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
@@ -67,6 +68,18 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
                 Phase::Failed => "There is nothing to show.",
             },
         )),
+    }
+}
+
+/// How many anomalies are bookmarked, in the heading: a line of its own would move the list below the pointer.
+fn bookmarks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let marked = document.notes.values().filter(|note| note.bookmarked).count();
+    if marked > 0 {
+        let word = "is:bookmarked";
+        let on = crate::app::filter::words(document.tree.filter()).iter().any(|w| w == word);
+        if chip_ui(ui, (&format!("⚑ {marked}"), &format!("{marked} bookmarked")), Palette::of(ui).caution, on) {
+            requests.push(Request::Filter(toggle_word(document.tree.filter(), word)));
+        }
     }
 }
 
@@ -141,14 +154,6 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 requests.push(Request::GroupBy(by));
             }
         }
-        let marked = document.notes.values().filter(|note| note.bookmarked).count();
-        if marked > 0 {
-            let word = "is:bookmarked";
-            let on = crate::app::filter::words(document.tree.filter()).iter().any(|w| w == word);
-            if chip_ui(ui, &format!("{marked} bookmarked"), Palette::of(ui).caution, on) {
-                requests.push(Request::Filter(toggle_word(document.tree.filter(), word)));
-            }
-        }
     });
     if document.tree.is_similar() && !document.tree.order().is_empty() {
         style::note(ui, "Nothing is called that; this is similar:");
@@ -163,7 +168,8 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         let fields = words.iter().filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
         for word in fields {
             let palette = Palette::of(ui);
-            if chip_ui(ui, &format!("{} ×", word.replacen(':', " ", 1)), palette.accent, true) {
+            let text = word.replacen(':', " ", 1);
+            if chip_ui(ui, (&format!("{text} ×"), &text), palette.accent, true) {
                 requests.push(Request::Filter(toggle_word(filter, word)));
             }
         }
@@ -172,14 +178,15 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             let word = format!("edge:{}", relation.code());
             let on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
             let colour = Palette::of(ui).relation(relation);
-            if chip_ui(ui, relation.code(), colour, on) {
+            if chip_ui(ui, (relation.code(), relation.code()), colour, on) {
                 requests.push(Request::Filter(toggle_word(filter, &word)));
             }
         }
     });
 }
 
-fn chip_ui(ui: &mut Ui, text: &str, colour: egui::Color32, on: bool) -> bool {
+/// A button for one word of the filter: its text, and what it stands for as a screen reader says it.
+fn chip_ui(ui: &mut Ui, (text, spoken): (&str, &str), colour: egui::Color32, on: bool) -> bool {
     let palette = Palette::of(ui);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
     let (area, response) = ui.allocate_exact_size(galley.size() + vec2(14.0, 6.0), Sense::click());
@@ -193,8 +200,8 @@ fn chip_ui(ui: &mut Ui, text: &str, colour: egui::Color32, on: bool) -> bool {
         StrokeKind::Inside,
     );
     ui.painter().galley(area.center() - galley.size() / 2.0, galley, colour);
-    response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {text}")));
-    response.on_hover_text("Only anomalies with this").clicked()
+    response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {spoken}")));
+    response.on_hover_text(format!("Only anomalies with this: {spoken}")).clicked()
 }
 
 fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {

@@ -10,12 +10,18 @@ use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
 use crate::history::TransactionId;
 use crate::relations::EdgeIndex;
-use egui::{Align2, Area, Frame, Id, Order, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align2, Area, Frame, Id, Order, Pos2, Rect, RichText, ScrollArea, Sense, Ui, Vec2, WidgetInfo, WidgetType, vec2,
+};
 
 /// Width of an answer next to an edge.
 const WIDTH: f32 = 330.0;
 /// Its height, as long as that is not known.
 const HEIGHT: f32 = 160.0;
+/// The status line below everything, in points.
+const BELOW: f32 = 30.0;
+/// A point of an edge's line weighs as much as so many square points of a card.
+const LINE: f32 = 30.0;
 /// Space between an edge's label and its answer.
 const GAP: f32 = 12.0;
 
@@ -27,7 +33,7 @@ fn told_next_to_it(state: &State, document: &Document) -> Option<EdgeIndex> {
     (picture.drawn.contains(&index) && !state.hidden.contains(&edge.relation)).then_some(index)
 }
 
-/// The answer next to the edge that was clicked, in `canvas` at `area`, where it hides least.
+/// The answer next to the edge that was clicked, in `canvas` at `area` or what is below it, where it hides least.
 pub(super) fn beside_ui(
     ui: &Ui,
     area: Rect,
@@ -36,16 +42,17 @@ pub(super) fn beside_ui(
     requests: &mut Requests,
 ) {
     let Some((index, picture)) = told_next_to_it(state, document).zip(document.current_picture()) else { return };
-    let Some((edge, label)) = picture.edges().get(index).zip(canvas.label_of(area, index)) else { return };
+    let Some((edge, (label, line))) = picture.edges().get(index).zip(canvas.edge_of(area, index)) else { return };
     let id = Id::new(("why an edge is there", index));
     let size = ui.ctx().memory(|memory| memory.area_rect(id)).map_or(vec2(WIDTH, HEIGHT), |rect| rect.size());
     let cards: Vec<(Rect, f32)> =
         canvas.cards(area).map(|(t, card)| (card, if t == edge.from || t == edge.to { 3.0 } else { 1.0 })).collect();
-    let place = best_place(size, area.shrink(8.0), label, &cards);
-    Area::new(id).order(Order::Middle).fixed_pos(place.min).constrain_to(area).show(ui.ctx(), |ui| {
+    let room = area.with_max_y(ui.ctx().content_rect().bottom() - BELOW);
+    let place = best_place(size, room.shrink(8.0), (label, &line), &cards);
+    Area::new(id).order(Order::Middle).fixed_pos(place.min).constrain_to(room).show(ui.ctx(), |ui| {
         Frame::popup(ui.style()).show(ui, |ui| {
             ui.set_width(WIDTH);
-            let height = area.height() * 0.7;
+            let height = room.height() * 0.7;
             ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
                 answer_ui(ui, picture, document, index, requests);
             });
@@ -53,9 +60,9 @@ pub(super) fn beside_ui(
     });
 }
 
-/// A place for a rectangle of some size next to a label, or else in a corner, that covers as little as possible of the label and of
-/// the cards, each with its weight.
-fn best_place(size: Vec2, area: Rect, label: Rect, cards: &[(Rect, f32)]) -> Rect {
+/// A place for a rectangle of some size next to a label, or else in a corner, that covers as little as possible of the
+/// edge, its label and its line, and of the cards, each with its weight.
+fn best_place(size: Vec2, area: Rect, (label, line): (Rect, &[Pos2]), cards: &[(Rect, f32)]) -> Rect {
     let beside = [
         Align2::LEFT_CENTER.anchor_size(label.right_center() + vec2(GAP, 0.0), size),
         Align2::RIGHT_CENTER.anchor_size(label.left_center() - vec2(GAP, 0.0), size),
@@ -71,11 +78,21 @@ fn best_place(size: Vec2, area: Rect, label: Rect, cards: &[(Rect, f32)]) -> Rec
     let covers = |place: &Rect| -> f32 {
         let covered = |other: Rect| if place.intersects(other) { place.intersect(other).area() } else { 0.0 };
         let cards: f32 = cards.iter().map(|&(card, weight)| weight * covered(card)).sum();
-        cards + 10.0 * covered(label)
+        cards + 10.0 * covered(label) + LINE * length_within(line, *place)
     };
     let places = beside.map(within).into_iter().chain(corners);
     // The first of those that cover equally little.
     places.min_by(|a, b| covers(a).total_cmp(&covers(b))).unwrap_or(Rect::from_min_size(area.min, size))
+}
+
+/// Length of the part of a line that is in a rectangle, in steps of a few points.
+fn length_within(line: &[Pos2], area: Rect) -> f32 {
+    const STEP: f32 = 4.0;
+    let within = |ends: &[Pos2]| {
+        let n = (ends[0].distance(ends[1]) / STEP).ceil() as usize;
+        (0..n).filter(|&at| area.contains(ends[0].lerp(ends[1], at as f32 / n as f32))).count()
+    };
+    line.windows(2).map(within).sum::<usize>() as f32 * STEP
 }
 
 fn answer_ui(ui: &mut Ui, picture: &Picture, document: &Document, edge: EdgeIndex, requests: &mut Requests) {
@@ -192,11 +209,15 @@ mod tests {
         let area = Rect::from_min_max(pos2(0.0, 0.0), pos2(1000.0, 600.0));
         let cards = [(Rect::from_min_size(pos2(400.0, 50.0), vec2(200.0, 150.0)), 3.0)];
         let label = Rect::from_center_size(pos2(500.0, 230.0), vec2(80.0, 20.0));
-        let place = best_place(vec2(330.0, 160.0), area, label, &cards);
+        let size = vec2(330.0, 160.0);
+        let place = best_place(size, area, (label, &[]), &cards);
         assert!(area.contains_rect(place) && !place.intersects(label) && !place.intersects(cards[0].0), "{place:?}");
+        let line = [pos2(500.0, 200.0), pos2(500.0, 230.0), pos2(900.0, 230.0)];
+        let place = best_place(size, area, (label, &line), &cards);
+        assert_eq!(length_within(&line, place), 0.0, "{place:?}");
         // Cards everywhere: at least not on the label.
         let everywhere = [(area, 1.0)];
-        let place = best_place(vec2(330.0, 160.0), area, label, &everywhere);
+        let place = best_place(size, area, (label, &[]), &everywhere);
         assert!(area.contains_rect(place) && !place.intersects(label), "{place:?}");
     }
 }

@@ -23,7 +23,7 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
             (Some(_), true) => "Looking for the smallest part that convinces…",
             (Some(_), false) => "There is no argument for this anomaly.",
             (None, _) if document.complete && document.all_hold() => {
-                "No read contradicts any level asked for. The page Order (7) shows an order that explains them all."
+                "No read contradicts any level asked for. The Order page (7) shows an order that explains them all."
             }
             (None, _) if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
             (None, _) => "Select an anomaly to see why it is one.",

@@ -11,6 +11,7 @@ use crate::app::style::{self, Palette};
 use crate::app::visibility::part_of;
 use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Arrow;
+use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
 use crate::history::{Named, Place, TransactionId};
 use egui::{
@@ -43,6 +44,9 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
         lit.any = !lit.transactions.is_empty();
     }
+    if document.scroll_to_step && !stale {
+        canvas.reveal(&lit.transactions);
+    }
     let look = Look {
         palette: Palette::of(ui),
         lit,
@@ -64,6 +68,9 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
+        if let Some(text) = shortened_row(&picture, document.hovered) {
+            response.clone().on_hover_text_at_pointer(text);
+        }
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
@@ -73,9 +80,18 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     super::legend::legend_ui(ui, area, state, &present, note, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
+    } else if document.tree.order().is_empty() && !document.tree.filter().is_empty() {
+        note_ui(ui, area, "the filter hides this anomaly from the list");
     } else if let Some(note) = &picture.note {
         note_ui(ui, area, note);
     }
+}
+
+/// The whole text of the operation under the pointer, if its card shows only a part.
+fn shortened_row(picture: &Picture, hovered: Option<Attention>) -> Option<&str> {
+    let Some(Attention::Operation(operation)) = hovered else { return None };
+    let row = picture.sketch.diagram.cards.iter().flat_map(|card| &card.rows).find(|row| row.operation == operation)?;
+    (row_text(row) != row.full).then_some(&row.full)
 }
 
 /// The context menu of a card.

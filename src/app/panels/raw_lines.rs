@@ -39,7 +39,7 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         job.append(text, 0.0, TextFormat::simple(font, colour));
         // A log names much else before the operation.
         let max_width = ui.available_width() - 8.0;
-        job.wrap = egui::text::TextWrapping { max_width, max_rows: ROWS, break_anywhere: true, ..Default::default() };
+        job.wrap = egui::text::TextWrapping { max_width, max_rows: ROWS, ..Default::default() };
         let galley = ui.painter().layout_job(job);
         let (area, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), galley.size().y + 5.0), Sense::click());

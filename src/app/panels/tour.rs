@@ -9,6 +9,20 @@ use egui::{
     StrokeKind, Ui, vec2,
 };
 
+fn after(at: usize) -> Request {
+    Request::Tour(Some(at + 1).filter(|next| *next < STOPS.len()))
+}
+
+/// Takes the keys that go on and back, before the page has a use of its own for them.
+pub fn poll_keys(ctx: &Context, at: usize, requests: &mut Requests) {
+    let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::Enter) || pressed(Key::ArrowRight) {
+        requests.push(after(at));
+    } else if pressed(Key::ArrowLeft) && at > 0 {
+        requests.push(Request::Tour(Some(at - 1)));
+    }
+}
+
 /// Draws the card.
 pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
     let Some(stop) = STOPS.get(at) else { return };
@@ -19,11 +33,6 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
         painter.rect_stroke(around.shrink(2.0), CornerRadius::same(8), stroke, StrokeKind::Inside);
     }
     let last = at + 1 == STOPS.len();
-    let next = Request::Tour((!last).then_some(at + 1));
-    let is_typing = ui.ctx().text_edit_focused();
-    if !is_typing && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
-        requests.push(next.clone());
-    }
     let frame = Frame::new()
         .fill(palette.raised)
         .stroke(Stroke::new(1.5, palette.accent))
@@ -43,9 +52,9 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
                 }
                 let name = if last { "Finish" } else { "Next" };
                 if ui.add(Button::new(name).min_size(vec2(76.0, 0.0))).on_hover_text("Enter").clicked() {
-                    requests.push(next);
+                    requests.push(after(at));
                 }
-                style::note(ui, "or press Enter");
+                style::note(ui, "or press Enter or →");
                 ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
                     if ui.button("End the tour").clicked() {
                         requests.push(Request::Tour(None));

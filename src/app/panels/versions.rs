@@ -71,7 +71,7 @@ pub(super) fn choose_ui(ui: &mut Ui, history: &History, document: &Document, on_
 
 fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requests: &mut Requests) {
     let Some(history) = &document.history else { return };
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
         let title = format!("Versions of key {name}, {}", chain.basis());
         style::bold_line(ui, &title, style::HEADING, Palette::of(ui).strong);

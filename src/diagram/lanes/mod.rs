@@ -33,6 +33,8 @@ const GRAIN: f32 = 3.0;
 const FONT: f32 = 11.0;
 /// Maximum number of bars that get a name for screen readers.
 const NAMED: usize = 300;
+/// Maximum number of rows of names of faults.
+const FAULT_ROWS: usize = 4;
 /// Maximum number of incidents among which faults are drawn.
 const INCIDENTS: usize = 10_000;
 /// Maximum number of ticks on the axis.
@@ -289,6 +291,8 @@ impl<'a> Lanes<'a> {
         let clock = self.shown.timeline.clock.as_ref().filter(|_| cluster.incidents().len() <= INCIDENTS);
         let Some(clock) = clock else { return };
         let x = |time: i64| self.x(clock.place(time, self.shown.true_time));
+        // Names of faults that overlap are in different rows: where the last name of each ends.
+        let mut rows = [f32::NEG_INFINITY; FAULT_ROWS];
         for fault in cluster.faults() {
             let (from, to) = (x(fault.start), fault.end.map_or(self.plot.right(), x));
             let (from, to) = (from.max(self.plot.left()), to.max(from + 2.0).min(self.plot.right()));
@@ -297,7 +301,10 @@ impl<'a> Lanes<'a> {
             }
             scene.rect(Rect::from_x_y_ranges(from..=to, self.plot.y_range()), 0.0, Role::Fault, None);
             let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
-            scene.text((pos2(from + 3.0, self.plot.bottom() - 9.0), Align::Left), FONT, name, Role::FaultText, None);
+            let Some(row) = rows.iter().position(|end| *end <= from) else { continue };
+            rows[row] = from + 6.0 + width(&name, FONT);
+            let y = self.plot.bottom() - 9.0 - row as f32 * (FONT + 3.0);
+            scene.text((pos2(from + 3.0, y), Align::Left), FONT, name, Role::FaultText, None);
         }
     }
 

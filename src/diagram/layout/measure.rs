@@ -1,6 +1,6 @@
 //! Font sizes and the sizes of cards and labels that follow from them.
 
-use crate::diagram::text_size::{columns, elide, width};
+use crate::diagram::text_size::{columns, elide, elide_list, width};
 use crate::diagram::{Arrow, Card, Row};
 use emath::{Vec2, vec2};
 
@@ -63,7 +63,7 @@ pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
     // Each has half of the space and what the other does not need.
     let for_key = (room / 2).max(room.saturating_sub(columns(value)));
     let key = elide(key, for_key);
-    let value = elide(value, room.saturating_sub(columns(&key)));
+    let value = elide_list(value, room.saturating_sub(columns(&key)));
     format!("{key}{between}{value}")
 }
 
@@ -94,11 +94,17 @@ pub(crate) fn folded_text(card: &Card) -> String {
 pub(super) fn card_width(card: &Card) -> f32 {
     let pair = |left: f32, right: f32| left + if right > 0.0 { 20.0 + right } else { 0.0 };
     let header = pair(width(&title_text(card), TITLE_FONT), width(&status_text(card), SMALL_FONT));
-    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), width(&place_text(row), SMALL_FONT));
+    let right = |row: &Row| width(&place_text(row), SMALL_FONT) + proof_width(row);
+    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), right(row));
     let rows = card.rows.iter().map(row).fold(0.0, f32::max);
     let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
     let least = if card.status.is_empty() { SHORT_CARD_MIN_WIDTH } else { CARD_MIN_WIDTH };
     (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(least)
+}
+
+/// Space at the right end of a row for the numbers of what it proves.
+pub fn proof_width(row: &Row) -> f32 {
+    row.proves.as_ref().map_or(0.0, |(numbers, _)| disc_size(numbers).x + 6.0)
 }
 
 /// Size of the disc that numbers are in.
@@ -135,6 +141,7 @@ mod tests {
                 full: String::new(),
                 place: String::new(),
                 role: RowRole::Involved,
+                proves: None,
             })
         };
         assert_eq!(shown("r(x) = ", "3"), "r(x) = 3");
@@ -147,5 +154,9 @@ mod tests {
         }
         assert!(shown(&long_key, "3").ends_with(") = 3"));
         assert!(shown("w(x) = ", &long_value).starts_with("w(x) = 7777"));
+        let list = "[10001 10002 10003 … 67 more … 10071 10072 10073 10074 10075 10076 10077 10078 10079]";
+        assert_eq!(shown("r(x) = ", list), "r(x) = [10001 … 10076 10077 10078 10079]");
+        let kept = "[10001 … 3 more … 10005 … 9 more … 10015 10016 10017]";
+        assert_eq!(shown("r(x) = ", kept), "r(x) = [10001 … 10005 … 10015 10016 10017]");
     }
 }

@@ -66,6 +66,7 @@ const OTHER_FILES: &[(&str, &str)] = &[
     ("report.md", "this report for GitHub and GitLab"),
     ("report.jira.txt", "this report in the markup of Jira"),
     ("picture.svg", "the picture, text stays text"),
+    #[cfg(feature = "png")]
     ("picture.png", "the picture at twice its size"),
     ("picture.dot", "the graph for Graphviz"),
     ("picture.tex", "the diagram for LaTeX"),
@@ -73,6 +74,9 @@ const OTHER_FILES: &[(&str, &str)] = &[
     ("reproduce.sql", "statements for several terminals, with what was observed"),
     ("reproduce.spec", "the same for PostgreSQL's isolationtester"),
 ];
+
+/// The picture that Jira shows: not every version shows SVG.
+const IN_JIRA: &str = if cfg!(feature = "png") { "picture.png" } else { "picture.svg" };
 
 /// Whether a report may have a file of this name.
 pub fn is_file_of_report(name: &str) -> bool {
@@ -91,9 +95,17 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
     add("report.md", markdown::markdown(&in_files, "picture.svg", &title).into_bytes());
-    add("report.jira.txt", jira::jira(&in_files, "picture.png").into_bytes());
+    add("report.jira.txt", jira::jira(&in_files, IN_JIRA).into_bytes());
     add("report.html", made.html(brief));
-    for kind in [ExportKind::Svg, ExportKind::Png, ExportKind::Dot, ExportKind::Tikz, ExportKind::Mermaid] {
+    let kinds = [
+        ExportKind::Svg,
+        #[cfg(feature = "png")]
+        ExportKind::Png,
+        ExportKind::Dot,
+        ExportKind::Tikz,
+        ExportKind::Mermaid,
+    ];
+    for kind in kinds {
         add(&format!("picture.{}", kind.extension()), export(kind, &made.picture)?);
     }
     add("reproduce.sql", made.scripts.sql.into_bytes());

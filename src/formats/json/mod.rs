@@ -45,9 +45,11 @@
 //! The text is read in one pass: memory is only needed for the history. [`HistoryFile`] describes it for programs.
 
 mod read;
+#[cfg(feature = "cli")]
 mod schema;
 mod write;
 
+#[cfg(feature = "cli")]
 pub use schema::HistoryFile;
 
 use super::{Format, Input, Likelihood, Writer};

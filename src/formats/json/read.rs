@@ -5,6 +5,7 @@ use crate::control::{Control, Interrupt};
 use crate::formats::error::{ReadError, escape};
 use crate::formats::{Input, Place, Problem, name};
 use crate::history::{Builder, Draft, History, Incident, Interval, OperationKind, Outcome, SessionId, Value};
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -362,7 +363,8 @@ struct TransactionSeed<'s, 'w> {
 seed!(TransactionSeed, deserialize_map, ());
 
 /// Something that happened to the system: a fault that began or ended.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub(super) struct IncidentFields {
     /// When, in the unit of the transactions' times; null or left out if that is unknown.
     time: Option<i64>,
@@ -373,7 +375,8 @@ pub(super) struct IncidentFields {
 }
 
 /// What became of a transaction.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(super) enum OutcomeName {
     /// It is known to have committed.
