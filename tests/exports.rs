@@ -316,7 +316,8 @@ fn no_card_of_a_sample_is_unconnected() {
         let examples = isoscope::audit::Examples::new(&history, &findings);
         for violation in findings.violations.iter().filter(|violation| !violation.edges.is_empty()) {
             let example = examples.of(violation, &control);
-            let options = ComposeOptions::default();
+            // The least that the window draws.
+            let options = ComposeOptions { evidence: Evidence::None, ..ComposeOptions::default() };
             let diagram = compose(&example.counterexample, &example.explanation, &history, &options).diagram;
             for (place, card) in diagram.cards.iter().enumerate() {
                 let is_touched = diagram.arrows.iter().any(|arrow| arrow.from == place || arrow.to == place);
