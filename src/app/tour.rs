@@ -71,7 +71,7 @@ pub const STOPS: [Stop; 5] = [
     },
     Stop {
         title: "What if",
-        text: "Choose transactions with Shift and a click, then press w to check the history without them, or o to check only \
+        text: "Choose transactions with Shift+click, then press w to check the history without them, or o to check only \
                them: the verdicts appear next to the original ones. Ctrl+P finds everything else by its name.",
         part: Part::Middle,
         page: Page::Graph,

@@ -9,6 +9,7 @@ use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
     Action, Address, ClientOptions, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
+    servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
@@ -20,6 +21,7 @@ use anyhow::Context;
 use clap::Args;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,9 +30,9 @@ use std::time::Duration;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
-    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://…; once for each server (below). Tables isoscope and isoscope_list, or keys isoscope:*, are deleted
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://…; once for each server (below), or @FILE with one on each line. Tables isoscope and isoscope_list, or keys isoscope:*, are deleted
     #[arg(long, value_name = "[NAME=]URL", default_value = "sqlite")]
-    db: Vec<Address>,
+    db: Vec<Servers>,
     /// Command of a driver program, in place of --db: JSON lines on its standard streams (docs/drivers.md)
     #[arg(long, value_name = "[NAME=]CMD", conflicts_with = "db")]
     exec: Vec<Address>,
@@ -54,6 +56,18 @@ pub(super) struct DatabaseArguments {
     final_reads: bool,
     #[command(flatten)]
     faults: FaultArguments,
+}
+
+/// The servers of one `--db`.
+#[derive(Clone, Debug)]
+struct Servers(Vec<Address>);
+
+impl FromStr for Servers {
+    type Err = String;
+
+    fn from_str(argument: &str) -> Result<Servers, String> {
+        servers(argument).map(Servers)
+    }
 }
 
 /// What breaks while the workload runs.
@@ -143,8 +157,8 @@ impl DatabaseArguments {
     /// The same, at this isolation level if no other is requested.
     pub(super) fn open_at(&self, isolation: Option<&str>) -> anyhow::Result<Opened> {
         let program = |address: &Address| Address { program: true, ..address.clone() };
-        let mut servers = match self.exec.is_empty() {
-            true => self.db.clone(),
+        let mut servers: Vec<Address> = match self.exec.is_empty() {
+            true => self.db.iter().flat_map(|named| named.0.clone()).collect(),
             false => self.exec.iter().map(program).collect(),
         };
         for (name, n) in &self.sessions_on {

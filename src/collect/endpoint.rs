@@ -65,6 +65,21 @@ impl FromStr for Address {
     }
 }
 
+/// The servers that an argument names: those in the lines of a file for `@FILE`, where lines that begin with `#` are
+/// comments; else the one of this address. Errors name the file and the line.
+pub fn servers(argument: &str) -> Result<Vec<Address>, String> {
+    let Some(file) = argument.strip_prefix('@') else { return Ok(vec![argument.parse()?]) };
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    let lines = text.lines().map(str::trim).zip(1..);
+    let named = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+    let parsed = |(line, n): (&str, u32)| line.parse().map_err(|why| format!("{file}, line {n}: {why}"));
+    let servers: Vec<Address> = named.map(parsed).collect::<Result<_, _>>()?;
+    if servers.is_empty() {
+        return Err(format!("{file}: expected the address of a server on each line"));
+    }
+    Ok(servers)
+}
+
 /// A server that can be used.
 #[derive(Clone, Copy)]
 pub struct Endpoint<'a> {
@@ -145,5 +160,22 @@ mod tests {
         assert!(parse("=sqlite").is_err());
         let shown = format!("{:?}", "p=postgres://u:secret@h/d".parse::<Address>());
         assert!(!shown.contains("secret") && shown.contains("u@h"), "{shown}");
+    }
+
+    #[test]
+    fn servers_are_read_from_a_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("servers");
+        let named = |text: &str| {
+            std::fs::write(&file, text).expect("the file");
+            let found = servers(&format!("@{}", file.display()));
+            found.map(|all| all.into_iter().map(|server| (server.name, server.read_only)).collect::<Vec<_>>())
+        };
+        let expected = vec![(Some("p".to_owned()), false), (Some("s".to_owned()), true)];
+        assert_eq!(named("# two\np=postgres://h/d\n\n s=postgres://i/d,read-only\n"), Ok(expected));
+        let why = named("p=postgres://h/d\n=sqlite\n").expect_err("no name");
+        assert!(why.ends_with("servers, line 2: expected a name in front of `=`"), "{why}");
+        assert!(named("# none\n").is_err() && servers("@/nowhere").is_err());
+        assert_eq!(servers("sqlite").map(|all| all.len()), Ok(1));
     }
 }

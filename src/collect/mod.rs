@@ -32,7 +32,7 @@ mod fault;
 mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 mod passwords;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -51,7 +51,7 @@ pub use address::without_password;
 pub use conformance::{Requirement, conformance};
 pub use database::{DATABASES, Database, OpenFunction, database};
 pub use driver::{Connection, Driver, Failure, Isolation};
-pub use endpoint::{Address, Endpoint};
+pub use endpoint::{Address, Endpoint, servers};
 pub use fault::{Action, Fault, Faults, Named};
 pub use model::simulate;
 pub use recorder::Recorder;

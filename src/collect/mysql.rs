@@ -2,6 +2,7 @@
 
 use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
+use super::passwords;
 use super::{CollectError, Isolation};
 use crate::generate::Key;
 use mysql::prelude::{FromRow, Queryable};
@@ -23,7 +24,7 @@ const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
     let options =
         Opts::from_url(&with_scheme(url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
-    let password = options.get_pass().map(str::to_owned).or_else(|| std::env::var("MYSQL_PWD").ok());
+    let password = options.get_pass().map(str::to_owned).or_else(|| passwords::of_mysql(options.get_user()));
     let options =
         OptsBuilder::from_opts(options).pass(password).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
     let level = isolation.name.replace('-', " ").to_uppercase();

@@ -83,7 +83,7 @@ fn time_outs(history: &History, resolution: &Resolution) -> Option<Finding> {
     let n = kinds.map(|(place, _)| OperationId::new(place)).filter(is_of_these).count() as u64;
     let text = format!(
         "{} of {} ended {} after they began, as time-outs do, and {} returned what one of them wrote. If it was the \
-         client that gave up, their outcome is unknown (a Jepsen log says :info), and such a read is no aborted read.",
+         client that gave up, their outcome is unknown (a Jepsen log says :info), and such a read is not an aborted read.",
         alike.len(),
         counted(took.len() as u64, "aborted transaction"),
         history.origin().duration(longest),

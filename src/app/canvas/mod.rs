@@ -180,12 +180,17 @@ impl Canvas {
     /// Moves these transactions into sight, if the canvas shows only a part of the picture and not all of them.
     pub fn reveal(&mut self, transactions: &BTreeSet<TransactionId>) {
         let Some(canvas) = self.last.rect else { return };
-        let cards = self.shown.parts.cards.iter().filter(|card| transactions.contains(&card.card.transaction));
-        let Some(area) = cards.map(|card| card.rect).reduce(|a, b| a.union(b)) else { return };
+        let Some(area) = self.area_of(transactions) else { return };
         if !canvas.contains_rect(self.navigation.to_screen_rect(canvas, area)) {
             self.navigation.look_at(area.center());
             self.last.fresh = FRESH_FRAMES;
         }
+    }
+
+    /// The area of the picture with the cards of these transactions; none if it has none of them.
+    fn area_of(&self, transactions: &BTreeSet<TransactionId>) -> Option<Rect> {
+        let cards = self.shown.parts.cards.iter().filter(|card| transactions.contains(&card.card.transaction));
+        cards.map(|card| card.rect).reduce(|a, b| a.union(b))
     }
 
     /// Zooms around the centre.
@@ -210,7 +215,11 @@ impl Canvas {
     fn show(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
-        self.navigation.prepare(rect.size(), self.bounds());
+        if self.navigation.prepare(rect.size(), self.bounds())
+            && let Some(area) = self.area_of(&look.lit.transactions)
+        {
+            self.navigation.look_at(area.center());
+        }
         if ui.rect_contains_pointer(rect) && self.navigation.wheel(ui, rect) {
             self.last.fresh = FRESH_FRAMES;
         }

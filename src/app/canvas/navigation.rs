@@ -67,8 +67,9 @@ impl Navigation {
         self.fit_wanted = Some(how);
     }
 
-    /// Records sizes, and fits the picture if requested.
-    pub fn prepare(&mut self, size: Vec2, bounds: Rect) {
+    /// Records sizes, and fits the picture if requested. Returns whether it has just been fitted so that only a part of it
+    /// is seen.
+    pub fn prepare(&mut self, size: Vec2, bounds: Rect) -> bool {
         let size_changed = self.size != size;
         self.size = size;
         self.bounds = bounds;
@@ -87,7 +88,9 @@ impl Navigation {
             let spare = (size.y - LEGEND - bounds.height() * self.zoom).max(0.0);
             let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
             self.pan = vec2(x, y);
+            return how == Fit::ToRead && is_too_small;
         }
+        false
     }
 
     /// Centres a point of the picture.

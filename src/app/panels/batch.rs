@@ -63,7 +63,7 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
         if ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
             requests.push(Request::GroupHistories);
         }
-        style::note(ui, "a click opens, Shift and a click compares two");
+        style::note(ui, "click opens, Shift+click compares two");
     });
 }
 

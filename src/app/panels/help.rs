@@ -62,7 +62,7 @@ fn edges_ui(ui: &mut Ui) {
     style::note(ui, "A thick line is part of the contradiction, a thin one is evidence for another line.");
     style::note(
         ui,
-        "Drag a card to move it, drag the background to pan, Ctrl and the wheel zoom, a double click on an edge shows or folds its evidence.",
+        "Drag a card to move it, drag the background to pan, Ctrl+wheel zooms, a double-click on an edge shows or folds its evidence.",
     );
     ui.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
 }

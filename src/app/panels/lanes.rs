@@ -89,10 +89,8 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
             }
         }
         let hint = match all {
-            true => {
-                "Ctrl and the wheel zoom, dragging pans, with Shift it marks a span, a double click opens a transaction"
-            }
-            false => "Ctrl and the wheel zoom, a double click opens a transaction in the history",
+            true => "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction",
+            false => "Ctrl+wheel zooms, a double-click opens a transaction in the history",
         };
         style::short_note(ui, hint);
     });

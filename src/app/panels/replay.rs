@@ -7,7 +7,7 @@ use crate::app::replaying::RunView;
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
-use crate::diagram::text_size::elide;
+use crate::diagram::text_size::{columns, elide};
 use crate::history::History;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
@@ -17,6 +17,8 @@ use egui::{
 
 /// Room on both sides of a step, in points.
 const SIDE: f32 = 8.0;
+/// Maximum number of rows of a step.
+const ROWS: usize = 3;
 /// Number of steps whose length is measured.
 const MEASURED: usize = 300;
 
@@ -63,11 +65,12 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
         });
     });
     let scroll = view.scroll.then_some(view.step);
-    // All lines have the height of the longest, up to two rows.
+    // All lines have the height of the longest, up to three rows.
     let room = ui.available_width() - 2.0 * SIDE - ui.spacing().scroll.allocated_width();
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
-    let is_long = |step: &RunStep| (step.text.chars().count() + 5) as f32 * letter > room;
-    let height = if run.steps.iter().take(MEASURED).any(is_long) { 1.7 * ROW } else { ROW };
+    let rows = |step: &RunStep| ((step.text.chars().count() + 5) as f32 * letter / room).ceil();
+    let most = run.steps.iter().take(MEASURED).map(rows).fold(1.0, f32::max).min(ROWS as f32);
+    let height = ROW * (0.3 + 0.7 * most);
     tall_list_ui(ui, "replay steps", (run.steps.len(), height), scroll, |ui, place| {
         let Some(step) = run.steps.get(place) else { return };
         let colour = if is_odd(step) { palette.bad } else { palette.text };
@@ -90,7 +93,7 @@ fn line_ui(ui: &mut Ui, text: String, height: f32, selected: bool, colour: Color
     }
     let format = TextFormat::simple(FontId::monospace(style::CODE), colour);
     let mut job = LayoutJob::single_section(text.clone(), format);
-    job.wrap = TextWrapping { max_width: area.width() - 2.0 * SIDE, max_rows: 2, ..TextWrapping::default() };
+    job.wrap = TextWrapping { max_width: area.width() - 2.0 * SIDE, max_rows: ROWS, ..TextWrapping::default() };
     let galley = ui.painter().layout_job(job);
     let (at, elided) = (area.left_center() + vec2(SIDE, -galley.size().y / 2.0), galley.elided);
     ui.painter().galley(at, galley, colour);
@@ -171,7 +174,13 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
     rows.sort_by_key(|(before, _)| Some(before.key) != own);
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
     // Three columns with room between them.
-    let most = ((ui.available_width() - 40.0) / 3.0 / letter).max(4.0) as usize;
+    let room = ((ui.available_width() - 40.0) / letter).max(12.0) as usize;
+    let wanted = rows.iter().map(|(before, after)| {
+        let name = columns(&history.key_name(before.key));
+        [name, columns(&state_text(history, before)), columns(&state_text(history, after))]
+    });
+    let wanted = wanted.reduce(|a, b| std::array::from_fn(|at| a[at].max(b[at]))).unwrap_or_default();
+    let most = shares(wanted, room);
     Grid::new("keys of the replay").num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
         for name in ["key", "before", "after"] {
             style::note(ui, name);
@@ -181,31 +190,60 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
             let is_about = Some(before.key) == own || before != after;
             let colour = if is_about { palette.strong } else { palette.weak };
             let name = history.key_name(before.key);
-            ui.label(RichText::new(elide(&name, most)).monospace().color(colour)).on_hover_text(&name);
-            state_ui(ui, (history, before, most), colour, &format!("Key {name} before: "));
+            ui.label(RichText::new(elide(&name, most[0])).monospace().color(colour)).on_hover_text(&name);
+            state_ui(ui, (history, before, most[1]), colour, &format!("Key {name} before: "));
             let changed = if before != after { palette.accent } else { colour };
-            state_ui(ui, (history, after, most), changed, &format!("Key {name} after: "));
+            state_ui(ui, (history, after, most[2]), changed, &format!("Key {name} after: "));
             ui.end_row();
         }
     });
 }
 
-/// What is committed, and what was written by transactions that have not ended, in at most so many columns.
-fn state_ui(ui: &mut Ui, (history, state, most): (&History, &KeyState, usize), colour: Color32, name: &str) {
+/// Divides the room among columns that want so much: none gets more than that, and those that get less get equally much.
+fn shares(wanted: [usize; 3], room: usize) -> [usize; 3] {
+    let (mut left, mut given) = (room, [0; 3]);
+    let mut order = [0, 1, 2];
+    order.sort_by_key(|at| wanted[*at]);
+    for (place, at) in order.into_iter().enumerate() {
+        given[at] = wanted[at].min(left / (order.len() - place));
+        left -= given[at];
+    }
+    given
+}
+
+/// What is committed, and what was written by transactions that have not ended.
+fn state_text(history: &History, state: &KeyState) -> String {
     let pending = state.pending.iter().map(|&o| {
         let writer = history.transaction_name(history.transaction_of(o));
         format!("{writer}: {}", history.value_name(history.operation(o).value))
     });
     let pending: Vec<String> = pending.collect();
-    let text = match pending.is_empty() {
+    match pending.is_empty() {
         true => state.text.clone(),
         false => format!("{} (open {})", state.text, pending.join(", ")),
-    };
+    }
+}
+
+/// The state of a key in at most so many columns.
+fn state_ui(ui: &mut Ui, (history, state, most): (&History, &KeyState, usize), colour: Color32, name: &str) {
+    let text = state_text(history, state);
     let response = ui.label(RichText::new(elide(&text, most)).monospace().color(colour));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}{text}")));
-    if !pending.is_empty() {
+    if !state.pending.is_empty() {
         response.on_hover_text(format!("{text}\nOpen: written by a transaction that has not ended"));
     } else if elide(&text, most) != text {
         response.on_hover_text(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn room_that_one_column_does_not_need_is_for_the_others() {
+        assert_eq!(shares([1, 4, 18], 30), [1, 4, 18]);
+        assert_eq!(shares([1, 40, 50], 31), [1, 15, 15]);
+        assert_eq!(shares([90, 40, 50], 30), [10, 10, 10]);
     }
 }

@@ -75,7 +75,7 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
         let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
         let title = format!("Versions of key {name}, {}", chain.basis());
         style::bold_line(ui, &title, style::HEADING, Palette::of(ui).strong);
-        style::note(ui, counted(chain.rows.len() - 1, "version"));
+        style::note(ui, format!("{} and the initial state", counted(chain.rows.len() - 1, "version")));
         if document.key.as_ref().is_some_and(|view| view.wanted == Wanted::MostUsed) {
             style::note(ui, "of the key with the most operations");
         }

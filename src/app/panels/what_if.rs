@@ -18,7 +18,7 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         style::bold_line(ui, "What if", style::HEADING, palette.strong);
         let note = match document.chosen.len() {
-            0 => "Shift and a click choose transactions".to_owned(),
+            0 => "Shift+click chooses transactions".to_owned(),
             n => format!("{} chosen", counted(n, "transaction")),
         };
         style::note(ui, note);

@@ -236,12 +236,14 @@ impl Speaker<'_> {
         let version = if older.is_initial() { ", the initial version" } else { "" };
         let stale = if older.is_initial() { self.words.initial_read(read) } else { self.words.content(read) };
         let reader = self.reader(read);
+        let is_newer = || self.is_newer(newer, older);
         match sight {
             Sight::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
                 format!(
-                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, which is newer.",
-                    new.replacen("wrote", "written", 1)
+                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, {}.",
+                    new.replacen("wrote", "written", 1),
+                    is_newer()
                 )
             }
             Sight::ReadBefore(seen) => format!(
@@ -290,8 +292,20 @@ impl Speaker<'_> {
             }
             Sight::Order => {
                 let comma = if version.is_empty() { "" } else { "," };
-                format!("{reader} read {stale}{comma} although {writer} came before it and {new}, which is newer.")
+                format!("{reader} read {stale}{comma} although {writer} came before it and {new}, {}.", is_newer())
             }
+        }
+    }
+
+    /// Why the version of one transaction is newer than that of another, if it is because one read from the other.
+    fn is_newer(&self, newer: TransactionId, older: TransactionId) -> String {
+        let is_read = |edge: &&Edge| edge.because == Reason::Reads && (edge.from, edge.to) == (older, newer);
+        match self.violation.edges.iter().find(is_read).and_then(|edge| edge.to_operation) {
+            Some(read) => {
+                let [newer, older] = [newer, older].map(|t| self.transaction(t));
+                format!("which is newer: {newer} had read {} from {older}", self.words.content(read))
+            }
+            None => "which is newer".to_owned(),
         }
     }
 

@@ -46,7 +46,7 @@ pub(in crate::counterexample) fn sentence(
     }
     let how = match explained {
         Explained::Nothing if operation.value == Value::UNRECORDED => "the file does not say what it returned",
-        Explained::Nothing | Explained::Current => "what was committed last",
+        Explained::Nothing | Explained::Current => "the last version shown that was committed",
         Explained::Own => "its own write",
         Explained::Older => "an older version, which was overwritten before",
         Explained::Uncommitted => "a write of a transaction that had not ended",
@@ -72,8 +72,8 @@ pub(in crate::counterexample) fn summary(count: impl Fn(Explained) -> usize) -> 
         .collect();
     match odd.is_empty() {
         true => {
-            "Each read returned what was committed last, so this may have happened; but transactions overlapped in a \
-                 way that the level does not allow."
+            "Of the operations shown, each read returned what was committed last; but transactions overlapped in a way \
+                 that the level does not allow."
                 .to_owned()
         }
         false => {

@@ -60,9 +60,14 @@ impl Lanes<'_> {
             let is_seen = |area: &&Rect| self.plot.contains_rect(**area);
             let alone = areas.iter().chain(aside.iter().filter(is_seen)).filter(is_free).find(is_alone);
             let free = alone.or_else(|| areas.iter().find(is_free));
-            let area = free.copied().unwrap_or_else(|| {
-                Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size)
-            });
+            let in_between =
+                || Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size);
+            // An order has as many edges as reads: a label over another one would hide both, and pointing at an edge tells.
+            let area = match free {
+                Some(area) => *area,
+                None if self.shown.timeline.is_order => continue,
+                None => in_between(),
+            };
             taken.push(area);
             scene.label(area, arrow, Some(Target::Edge(*index)));
         }
