@@ -50,6 +50,8 @@ fn every_view(window: &mut Window, see: &mut impl FnMut(&mut Window, &str)) {
         ("all levels", Key::L, Modifiers::SHIFT),
         ("replay", Key::Y, Modifiers::NONE),
         ("component", Key::Q, Modifiers::NONE),
+        // What lies over it does not hide a graph that can be moved sideways.
+        ("text", Key::Num5, Modifiers::NONE),
         ("help", Key::Questionmark, Modifiers::NONE),
         ("palette", Key::P, Modifiers::COMMAND),
         ("export", Key::E, Modifiers::COMMAND),

@@ -19,6 +19,9 @@ use egui::{
     vec2,
 };
 
+/// What the legend says where rows have numbers.
+const ABOUT_PROOFS: &str = "a number on a read: the edge that it proves";
+
 /// Draws the page.
 pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
     let Some(picture) = document.picture.clone() else {
@@ -76,7 +79,10 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
     let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
     let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
-    let note = picture.sketch.diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
+    let diagram = &picture.sketch.diagram;
+    let has_proofs = diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
+    let decisive = diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
+    let note = decisive.or(has_proofs.then_some(ABOUT_PROOFS));
     super::legend::legend_ui(ui, area, state, &present, note, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");

@@ -17,6 +17,8 @@ use egui::{
 
 /// Room on both sides of a step, in points.
 const SIDE: f32 = 8.0;
+/// Columns that the heading of a column of the table needs.
+const HEADING: usize = 6;
 /// Maximum number of rows of a step.
 const ROWS: usize = 3;
 /// Number of steps whose length is measured.
@@ -180,7 +182,7 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
         [name, columns(&state_text(history, before)), columns(&state_text(history, after))]
     });
     let wanted = wanted.reduce(|a, b| std::array::from_fn(|at| a[at].max(b[at]))).unwrap_or_default();
-    let most = shares(wanted, room);
+    let most = shares(wanted.map(|wanted| wanted.max(HEADING)), room);
     Grid::new("keys of the replay").num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
         for name in ["key", "before", "after"] {
             style::note(ui, name);

@@ -46,7 +46,7 @@ pub(in crate::counterexample) fn sentence(
     }
     let how = match explained {
         Explained::Nothing if operation.value == Value::UNRECORDED => "the file does not say what it returned",
-        Explained::Nothing | Explained::Current => "the last version shown that was committed",
+        Explained::Nothing | Explained::Current => "the last committed version shown",
         Explained::Own => "its own write",
         Explained::Older => "an older version, which was overwritten before",
         Explained::Uncommitted => "a write of a transaction that had not ended",

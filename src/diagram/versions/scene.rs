@@ -148,7 +148,7 @@ impl Columns<'_> {
     fn unread(&self, row: &Row) -> &'static str {
         let key = row.write.map(|write| self.history.operation(write).key);
         match key.is_some_and(|key| self.history.lists().is_list(key)) {
-            true => "never read last",
+            true => "no read ends here",
             false => "never read",
         }
     }
