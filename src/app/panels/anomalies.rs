@@ -185,7 +185,7 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     });
 }
 
-/// A button for one word of the filter: its text, and what it stands for as a screen reader says it.
+/// A button for one word of the filter: its text, and its name for screen readers.
 fn chip_ui(ui: &mut Ui, (text, spoken): (&str, &str), colour: egui::Color32, on: bool) -> bool {
     let palette = Palette::of(ui);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
