@@ -690,7 +690,9 @@ fn etcd_is_strictly_serializable_through_its_driver() {
     let Some(etcd) = Etcd::start(folder.path(), 1) else { return };
     let command = etcd.driver(python, 0);
     let words = conformance(&command);
-    let arguments = ["--exec", &command, "--workload", "mini", "--keys", "5", "--sessions", "4", "--time-limit", "5"];
+    // On a busy machine, starting four interpreters may take seconds.
+    let limits = ["--sessions", "4", "--transactions", "50", "--time-limit", "60"];
+    let arguments = [&["--exec", &command, "--workload", "mini", "--keys", "5"], &limits[..]].concat();
     let history = collect(folder.path(), &arguments);
     assert_eq!(words.matches("  ok    ").count(), 10, "{words}");
     let committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed).count();
