@@ -33,7 +33,8 @@ fn main() {
                 if frame == 5 && own_size {
                     canvas.own_size();
                 }
-                let _ = canvas.ui(ui, &sketch, Look::default(), Cards::Movable);
+                let area = ui.available_rect_before_wrap();
+                let _ = canvas.ui(ui, area, &sketch, Look::default(), Cards::Movable);
             });
         }
         let columns = (0..n).map(|card| vec![card]).collect();

@@ -187,7 +187,8 @@ fn a_replay_goes_through_the_operations_with_the_state_of_the_keys() {
         for (place, of_run) in run.steps.iter().enumerate() {
             assert_eq!(step(&window), Some(place));
             assert!(
-                says(&window, &format!("Step {} of {}", place + 1, run.steps.len())) && says(&window, &of_run.text)
+                says(&window, &format!("Replay step {} of {}", place + 1, run.steps.len()))
+                    && says(&window, &of_run.text)
             );
             for (key, when) in of_run.before.iter().zip(&of_run.after).flat_map(|(b, a)| [(b, "before"), (a, "after")])
             {
@@ -204,7 +205,7 @@ fn a_replay_goes_through_the_operations_with_the_state_of_the_keys() {
         assert_eq!(step(&window), Some(run.steps.len() - 2));
         press(&mut window, egui::Key::Num2);
         wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
-        assert!(says(&window, "Replay: "), "it goes on under the lanes");
+        assert!(says(&window, "Replay step "), "it goes on under the lanes");
         press(&mut window, egui::Key::Y);
         assert!(document(&window).run.is_none());
     }

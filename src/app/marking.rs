@@ -64,7 +64,7 @@ impl App {
         let (Some(mark), Some(history)) = (document.marks.all.get(at), &document.history) else { return };
         document.marks.at = Some(at);
         if !mark.place.is_in(history) {
-            let place = mark.place.describe(history, 0);
+            let place = mark.place.describe(history);
             self.state.tell(true, format!("{place}: this place is not in the history any more"));
             return;
         }

@@ -422,15 +422,18 @@ impl App {
         // In a narrow window the middle keeps its share.
         let width = ui.ctx().content_rect().width();
         let widest = |usual: f32, least: f32, share: f32| if width < NARROW { least.max(width * share) } else { usual };
-        Panel::left("anomalies").default_size(300.0).size_range(200.0..=widest(520.0, 200.0, 0.25)).frame(side).show(
-            ui,
-            |ui| {
+        // In a wide one the sides get more, too.
+        let usual = |least: f32, share: f32, most: f32| (width * share).clamp(least, most);
+        Panel::left("anomalies")
+            .default_size(usual(334.0, 0.16, 400.0))
+            .size_range(200.0..=widest(520.0, 200.0, 0.25))
+            .frame(side)
+            .show(ui, |ui| {
                 panels::anomalies::anomalies_ui(ui, state, document, requests);
-            },
-        );
+            });
         if state.page == Page::Health {
             Panel::right("rules panel")
-                .default_size(340.0)
+                .default_size(usual(340.0, 0.17, 440.0))
                 .size_range(250.0..=widest(620.0, 250.0, 0.27))
                 .frame(side)
                 .show(ui, |ui| {
@@ -438,7 +441,7 @@ impl App {
                 });
         } else if state.page.is_about_anomaly() {
             Panel::right("argument")
-                .default_size(340.0)
+                .default_size(usual(340.0, 0.17, 440.0))
                 .size_range(240.0..=widest(620.0, 240.0, 0.29))
                 .frame(side)
                 .show(ui, |ui| {

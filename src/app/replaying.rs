@@ -35,6 +35,8 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         document.playing = None;
         if document.run.take().is_some() {
+            // It was the last step that had attention.
+            document.pinned = None;
             self.tasks.cancel(&REPLAY);
             return;
         }

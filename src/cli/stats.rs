@@ -137,12 +137,10 @@ fn cluster_rows(history: &History) -> Vec<Row> {
     }
     let faults = cluster.faults();
     if !faults.is_empty() {
-        let first = history.transactions().filter_map(|t| Some(history.interval(t)?.start)).min().unwrap_or(0);
-        // From the first transaction on, as on the window's axis.
-        let since = |time: i64| format!("+{}", history.origin().duration(time.saturating_sub(first) as f64));
+        let time = |time: i64| history.origin().time(time);
         let told = |fault: &FaultSpan| match fault.end {
-            Some(end) => format!("{} from {} to {}", visible(&fault.what), since(fault.start), since(end)),
-            None => format!("{} from {} on", visible(&fault.what), since(fault.start)),
+            Some(end) => format!("{} from {} to {}", visible(&fault.what), time(fault.start), time(end)),
+            None => format!("{} from {} on", visible(&fault.what), time(fault.start)),
         };
         let mut words: Vec<String> = faults.iter().take(MOST_FAULTS).map(told).collect();
         if faults.len() > MOST_FAULTS {

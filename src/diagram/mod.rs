@@ -8,6 +8,7 @@
 mod build;
 #[cfg(test)]
 pub(crate) mod color_vision;
+mod faults;
 mod fold;
 pub mod lanes;
 pub mod layout;

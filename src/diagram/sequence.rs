@@ -3,15 +3,16 @@
 //! Moments are columns of equal importance, so that idle time takes no room; the axis says when each of them began, or
 //! its place in the order if the file has no times. Transactions that ran at the same time share a column.
 
+use super::faults::{self, Lasting};
 use super::layout::{Layout, sequence};
 use super::path::Path;
 use super::scene::{Align, Scene};
-use super::text_size::{ADVANCE, elide, width};
+use super::text_size::elide;
 use super::theme::Role;
-use super::timeline::{Span, Timeline};
+use super::timeline::{Clock, Span, Timeline};
 use super::{Arrow, Card, Diagram, Lane, Row};
 use crate::control::Control;
-use crate::history::{History, Origin, visible};
+use crate::history::{History, Origin};
 use crate::relations;
 use emath::{Pos2, Rect, pos2, vec2};
 
@@ -25,10 +26,6 @@ const TITLE_COLUMNS: usize = 16;
 const APART: f32 = 20.0;
 /// Maximum number of faults.
 const FAULTS: usize = 1000;
-
-/// Height of a line of names of faults, and maximum number of lines.
-const FAULT_LINE: f32 = 18.0;
-const FAULT_LINES: usize = 5;
 
 /// A column: what is in it and when it began.
 struct Moment {
@@ -61,13 +58,9 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
         scene.names.push((space.rect.translate(vec2(0.0, AXIS)), format!("Lane bar {}", card.title)));
     }
     if let Some(clock) = clock {
-        let faults = faults(whole, clock.first, &moments, &layout);
-        scene.bounds.max.y = faults.bounds.bottom().max(scene.bounds.bottom());
-        // Above the rows, below what is in them.
-        let rows = 2 * diagram.lanes.len();
-        scene.marks.splice(rows..rows, faults.marks);
+        draw_faults(&mut scene, whole, clock, &moments, &layout);
     }
-    draw_axis(&mut scene, &moments, &layout, clock.map(|_| whole.origin()));
+    draw_axis(&mut scene, &moments, &layout, clock.map(|clock| (clock, whole.origin())));
     scene
 }
 
@@ -141,34 +134,28 @@ fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
     (area.left(), area.right())
 }
 
-/// What the columns are: times since the first one, or places in the order.
-fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<&Origin>) {
-    let title = match times.map(Origin::seconds_per_tick) {
+/// What the columns are: times of the file, or places in the order.
+fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<(&Clock, &Origin)>) {
+    let title = match times.map(|(_, origin)| origin.seconds_per_tick()) {
         None => "order",
         Some(None) => "time (ticks)",
         Some(Some(_)) => "time",
     };
     let y = AXIS / 2.0;
     scene.text((pos2(14.0, y), Align::Left), FONT, title.to_owned(), Role::Legend, None);
-    let began = moments.first().map_or(0.0, |moment| moment.from);
     for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
-        let text = match times {
-            None => (n + 1).to_string(),
-            Some(_) if n == 0 => "0".to_owned(),
-            Some(origin) => format!("+{}", origin.duration(moment.from - began)),
-        };
+        let time = |(clock, origin): (&Clock, &Origin)| origin.time(clock.time(moment.from, true));
+        let text = times.map_or_else(|| (n + 1).to_string(), time);
         scene.text((pos2(left, y), Align::Left), FONT, text, Role::Legend, None);
         scene.line(Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)), Role::Rule, None);
     }
 }
 
-/// The faults of a cluster as bands from column to column, with their names below the rows: one below the other where
-/// bands overlap.
-fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> Scene {
-    let mut scene = Scene::new(layout.bounds);
+/// The faults of a cluster from column to column.
+fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, moments: &[Moment], layout: &Layout) {
     let x = |time: i64| {
-        let since = time.saturating_sub(first) as f64;
+        let since = clock.place(time, true);
         let before = moments.iter().take_while(|moment| moment.from <= since).last();
         // Within a column as far to the right as its first end is away, then between it and the next.
         before.map_or(moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
@@ -177,27 +164,20 @@ fn faults(whole: &History, first: i64, moments: &[Moment], layout: &Layout) -> S
             if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
         })
     };
-    let bottom = AXIS + layout.bounds.height();
-    // Where the last name of each line ends.
-    let mut lines: Vec<f32> = Vec::new();
-    for fault in whole.cluster().faults().iter().take(FAULTS) {
-        let (from, to) = (x(fault.start), fault.end.map_or(layout.bounds.right(), x));
-        if to <= from {
-            continue;
-        }
-        scene.rect(Rect::from_x_y_ranges(from..=to, AXIS..=bottom), 0.0, Role::Fault, None);
-        let room = layout.bounds.right() - from - 6.0;
-        let name = elide(&visible(&fault.what), (room / (ADVANCE * FONT)).max(0.0) as usize);
-        let line = lines.iter().position(|end| *end < from).unwrap_or(lines.len());
-        lines.resize(lines.len().max(line + 1), f32::NEG_INFINITY);
-        lines[line] = from + 12.0 + width(&name, FONT);
-        if line < FAULT_LINES {
-            let at = pos2(from + 3.0, bottom + FAULT_LINE * (line as f32 + 0.5));
-            scene.text((at, Align::Left), FONT, name, Role::FaultText, None);
-        }
-    }
-    scene.bounds.max.y = bottom + FAULT_LINE * lines.len().min(FAULT_LINES) as f32;
-    scene
+    let area = Rect::from_min_max(layout.bounds.min + vec2(0.0, AXIS), layout.bounds.max + vec2(0.0, AXIS));
+    let all = whole.cluster().faults();
+    let lasting = all.iter().take(FAULTS).map(|fault| {
+        let end = fault.end.map_or(area.right(), x);
+        Lasting::new(fault, x(fault.start), end)
+    });
+    let lasting: Vec<Lasting> = lasting.filter(|fault| fault.to > fault.from).collect();
+    let mut drawn = Scene::new(area);
+    faults::draw_bands(&mut drawn, &lasting, area);
+    scene.bounds.max.y = area.bottom() + faults::draw_bars(&mut drawn, &lasting, area, FONT);
+    // Above the rows, below what is in them.
+    let rows = 2 * layout.lanes.len();
+    scene.marks.splice(rows..rows, drawn.marks);
+    scene.names.append(&mut drawn.names);
 }
 
 #[cfg(test)]
@@ -233,7 +213,7 @@ mod tests {
             })
             .collect();
         assert!(
-            ["time (ticks)", "0", "+9", "w(x) = 2"].iter().all(|text| texts.contains(&(*text).to_owned())),
+            ["time (ticks)", "0", "9", "w(x) = 2"].iter().all(|text| texts.contains(&(*text).to_owned())),
             "{texts:?}"
         );
     }

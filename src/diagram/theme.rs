@@ -115,8 +115,10 @@ pub enum Role {
     Bar(Outcome, Emphasis),
     /// Several transactions of a lane drawn together.
     Crowd,
-    /// The background of the time in which a fault lasted.
+    /// The background of the time in which there was any fault.
     Fault,
+    /// The time in which one lasted.
+    FaultBar,
     /// Its name, and what is wrong with a version.
     FaultText,
     /// The background of what the user marked.
@@ -177,6 +179,7 @@ impl Role {
             }
             Role::Crowd => "crowd".into(),
             Role::Fault => "fault".into(),
+            Role::FaultBar => "fault-bar".into(),
             Role::FaultText => "fault-text".into(),
             Role::Note => "note".into(),
             Role::NoteText => "note-text".into(),
@@ -389,6 +392,7 @@ impl Theme {
             }
             Role::Crowd => fill(self.rule),
             Role::Fault => fill(self.bad.0),
+            Role::FaultBar => Style { fill: Some(self.bad.0), stroke: line(self.bad.1, 1.0, &[]) },
             Role::FaultText => fill(self.bad.1),
             Role::Note => fill(self.note.0),
             Role::NoteText => fill(self.note.1),

@@ -63,9 +63,9 @@ impl Place {
         }
     }
 
-    /// The place in words. `first` is the first time of the history: times are shown from there on, as on its axis.
-    pub fn describe(&self, history: &History, first: i64) -> String {
-        let time = |at: i64| format!("+{}", history.origin().duration(at.saturating_sub(first) as f64));
+    /// The place in words, times as on the axis of the history.
+    pub fn describe(&self, history: &History) -> String {
+        let time = |at: i64| history.origin().time(at);
         match self {
             Place::Transaction(named) => named.name.clone(),
             Place::Between(from, to) => format!("{} to {}", from.name, to.name),
@@ -85,7 +85,7 @@ mod tests {
         let place = Place::Transaction(Named::new(&before, TransactionId::new(1)));
         assert_eq!(place.transaction(&before), Some(TransactionId::new(1)));
         assert!(place.is_in(&before) && !place.is_in(&after), "the second transaction is now another one");
-        assert_eq!(place.describe(&before, 0), "a2");
+        assert_eq!(place.describe(&before), "a2");
         assert!(!Place::Time(0, 5).is_in(&before), "there are no times");
     }
 

@@ -335,6 +335,9 @@ impl Builder {
             false => by_session.iter().enumerate().filter(declared).map(|(t, _)| TransactionId::new(t)).collect(),
         };
         let mut origin = self.origin;
+        let times = || intervals.iter().flatten().flatten();
+        let ends = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
+        origin.zero = ends.map_or(0, |(first, last)| Origin::zero(first, last));
         origin.part_of_session = self.part_of_session;
         let nodes = if self.nodes.is_empty() { Names::Implicit(0) } else { self.nodes.finish() };
         let mut history = History {

@@ -34,7 +34,13 @@ pub struct Origin {
     pub times_are_events: bool,
     /// Whether some transactions have no session in the file, and count as those of one.
     pub lacks_sessions: bool,
+    /// The time from which times are shown, in ticks: 0 where the file counts from about the start of the recording, else the
+    /// first time that it has.
+    pub zero: i64,
 }
+
+/// A file whose first time is at most so many times as large as the recording is long counts from its start.
+const FROM_START: i64 = 10;
 
 impl Origin {
     /// Length of a tick of the transactions' clock in seconds, where the format defines it.
@@ -46,7 +52,26 @@ impl Origin {
         }
     }
 
-    /// A time in ticks as it is shown: `1.5 ms`; a plain number where the format defines no unit.
+    /// The time from which those of a recording from `first` to `last` are shown.
+    pub(super) fn zero(first: i64, last: i64) -> i64 {
+        let is_from_start = first >= 0 && first <= last.saturating_sub(first).max(1).saturating_mul(FROM_START);
+        if is_from_start { 0 } else { first }
+    }
+
+    /// A time of the file as it is shown: `8.73 s`, or `+8.73 s` if it is not counted from 0.
+    pub fn time(&self, at: i64) -> String {
+        let since = at.saturating_sub(self.zero);
+        let sign = if since < 0 {
+            "−"
+        } else if self.zero != 0 {
+            "+"
+        } else {
+            ""
+        };
+        format!("{sign}{}", self.duration(since.unsigned_abs() as f64))
+    }
+
+    /// A length of time in ticks as it is shown: `1.5 ms`; a plain number where the format defines no unit.
     pub fn duration(&self, ticks: f64) -> String {
         let Some(seconds) = self.seconds_per_tick().map(|tick| ticks * tick) else {
             return super::grouped(ticks.max(0.0) as u64);
@@ -92,5 +117,21 @@ impl Spot {
             Some(part) => format!("{} {place}", visible(origin.part_name(part))),
             None => place,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_as_in_the_file_unless_it_counts_from_long_ago() {
+        let shown =
+            |format, first, last, at| Origin { format, zero: Origin::zero(first, last), ..Origin::default() }.time(at);
+        assert_eq!(shown("elle-edn", 20_000_000, 9_000_000_000, 8_730_000_000), "8.73 s");
+        assert_eq!(shown("text", 100, 140, 130), "130");
+        let epoch = 1_700_000_000_000_000_000;
+        assert_eq!(shown("elle-edn", epoch, epoch + 9_000_000_000, epoch + 8_730_000_000), "+8.73 s");
+        assert_eq!(shown("elle-edn", epoch, epoch + 9_000_000_000, epoch - 1_000_000), "−1 ms");
     }
 }

@@ -21,6 +21,8 @@ const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
+/// From this zoom on, a card says how many operations it leaves out.
+const BRIEF: f32 = 0.5;
 /// Labels of edges are enlarged by up to this to be legible, around their middles.
 const LABEL_GROWTH: f32 = 1.45;
 
@@ -93,15 +95,14 @@ impl Brush<'_> {
 
     /// Adds the shapes of what is in sight of a whole scene, paler where something else is highlighted.
     pub(super) fn draw_scene(&self, scene: &Scene, out: &mut Vec<Shape>) {
+        let sight = self.sight();
         // The operations of a card follow it, and so do texts.
         let (mut card, mut inside) = (None, None);
-        for mark in &scene.marks {
+        // A card or a label is in sight with whatever of it is.
+        for mark in scene.marks.iter().filter(|mark| sight.intersects(mark.bounds())) {
             inside = enclosing(mark, inside);
             if let Some(Target::Transaction(_)) = mark.target {
                 card = mark.target;
-            }
-            if !self.is_in_sight(mark) {
-                continue;
             }
             let is_lit = match mark.target {
                 Some(Target::Edge(edge)) if self.look.absent.edges.contains(&edge) => continue,
@@ -119,8 +120,11 @@ impl Brush<'_> {
         }
     }
 
-    fn is_in_sight(&self, mark: &Mark) -> bool {
-        self.painter.clip_rect().intersects(self.area(mark.bounds()).expand(MARGIN))
+    /// The part of the picture that is seen, and what reaches into it.
+    fn sight(&self) -> Rect {
+        let seen = self.painter.clip_rect().expand(MARGIN);
+        let in_picture = |at: Pos2| ((at - self.origin) / self.zoom).to_pos2();
+        Rect::from_min_max(in_picture(seen.min), in_picture(seen.max))
     }
 
     /// Adds the shapes of marks that together make one card, edge or label of this strength.
@@ -256,11 +260,16 @@ impl Brush<'_> {
         let font = if role.is_prose() { FontId::proportional(size) } else { FontId::monospace(size) };
         let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
-        if is_note && on_screen < smallest(role) && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
+        let is_small = on_screen < smallest(role);
+        let is_brief = is_small && role == Role::Folded && self.zoom >= BRIEF;
+        if is_note && is_small && !is_brief && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
             // Where words can be read, bars would only distract.
             return;
         }
-        if on_screen < smallest(role) || room < size {
+        // How many operations are left out is said even where there is little room.
+        let brief = is_brief.then(|| text.split(' ').take(2).chain(["more"]).collect::<Vec<_>>().join(" "));
+        let text = brief.as_deref().unwrap_or(text);
+        if is_small && !is_brief || room < size {
             let width = crate::diagram::text_size::width(text, on_screen);
             let bar = Rect::from_min_size(at - vec2(shift(width), on_screen * 0.18), vec2(width, on_screen * 0.36));
             out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));

@@ -206,9 +206,16 @@ impl Canvas {
         self.zoom_by(1.0 / self.navigation.zoom());
     }
 
-    /// Draws `sketch` in all the available space. A dragged card stays where it is until another sketch arrives.
-    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
-        let inside = ui.available_rect_before_wrap().shrink(BORDER);
+    /// Draws `sketch` in `area`. A dragged card stays where it is until another sketch arrives.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        area: Rect,
+        sketch: &Arc<Sketch>,
+        look: Look,
+        cards: Cards,
+    ) -> (Answer, Response) {
+        let inside = area.shrink(BORDER);
         ui.scope_builder(egui::UiBuilder::new().max_rect(inside), |ui| self.show(ui, sketch, look, cards)).inner
     }
 
@@ -239,7 +246,8 @@ impl Canvas {
         self.draw_labels(ui, rect);
         self.name_things(ui, rect);
         let bounds = self.bounds();
-        if let Some(at) = self.overview.ui(ui, rect, bounds, &self.shown.parts, &self.navigation) {
+        let lit = self.area_of(&self.look.lit.transactions).map(|area| self.navigation.to_screen_rect(rect, area));
+        if let Some(at) = self.overview.ui(ui, (rect, bounds), lit, &self.shown.parts, &self.navigation) {
             self.navigation.look_at(at);
             self.last.fresh = FRESH_FRAMES;
             ui.request_repaint();

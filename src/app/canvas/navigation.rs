@@ -4,16 +4,16 @@ use egui::{Pos2, Rect, Ui, Vec2, vec2};
 
 /// Minimum and maximum zoom.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.004..=6.0;
-/// Fitting a small picture does not enlarge it beyond this.
-const FIT_ZOOM: f32 = 1.2;
+/// Fitting a small picture does not enlarge it beyond this, on a canvas of this width or less.
+const FIT_ZOOM: (f32, f32) = (1.2, 900.0);
+/// On a larger one it is at most so many times as large.
+const FIT_MORE: f32 = 1.5;
 /// What is fitted for reading is not shrunk below the first: rows of cards would become bars. It gets the second then.
 const READABLE: (f32, f32) = (0.47, 0.6);
 /// A picture that is to be read but would be more than so many times as large as the canvas is shown whole.
 const MOST_CANVASES: f32 = 3.0;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 10.0;
-/// Height of the legend with its note at the bottom of the canvas, which a fitted picture leaves free.
-const LEGEND: f32 = 44.0;
 /// At least this much of a picture stays in sight, in points.
 const KEEP_IN_SIGHT: f32 = 60.0;
 
@@ -77,15 +77,16 @@ impl Navigation {
         if let Some(how) = wanted.filter(|_| bounds.is_positive() && size.min_elem() > 1.0) {
             self.fit_wanted = None;
             self.fitted = Some(how);
-            let free = (size - Vec2::splat(2.0 * FIT_MARGIN) - vec2(0.0, LEGEND)).max(Vec2::splat(10.0));
-            let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(FIT_ZOOM);
+            let free = (size - Vec2::splat(2.0 * FIT_MARGIN)).max(Vec2::splat(10.0));
+            let most = FIT_ZOOM.0 * (size.x / FIT_ZOOM.1).clamp(1.0, FIT_MORE);
+            let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(most);
             let is_too_small = zoom < READABLE.0 && zoom * MOST_CANVASES >= READABLE.1;
             let zoom = if how == Fit::ToRead && is_too_small { READABLE.1 } else { zoom };
             self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
             // Centred horizontally if all of it has room, but aligned to the top: that is where reading begins.
             let spare = size.x - bounds.width() * self.zoom;
             let x = (spare / 2.0).max(FIT_MARGIN) - bounds.left() * self.zoom;
-            let spare = (size.y - LEGEND - bounds.height() * self.zoom).max(0.0);
+            let spare = (size.y - bounds.height() * self.zoom).max(0.0);
             let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
             self.pan = vec2(x, y);
             return how == Fit::ToRead && is_too_small;

@@ -5,35 +5,40 @@ use super::navigation::Navigation;
 use super::sketch::Parts;
 use crate::app::style::Palette;
 use egui::epaint::Mesh;
-use egui::{CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 use std::sync::Arc;
 
 /// Maximum size of the map, in points.
 const SIZE: egui::Vec2 = vec2(170.0, 120.0);
 
-/// Where it is, from the lower right corner.
-const CORNER: egui::Vec2 = vec2(12.0, 44.0);
-/// It takes at most this share of the height, with what is below it.
-const SHARE: f32 = 0.62;
+/// Its distance from both sides of its corner.
+const MARGIN: f32 = 12.0;
+/// It takes at most this share of the height.
+const SHARE: f32 = 0.5;
+/// The corners in which it can be, the usual one first.
+const CORNERS: [Align2; 4] = [Align2::RIGHT_BOTTOM, Align2::LEFT_BOTTOM, Align2::RIGHT_TOP, Align2::LEFT_TOP];
 
 /// The map, kept while it looks the same.
 #[derive(Default)]
 pub(super) struct Overview {
     kept: Option<(Rect, Palette, Arc<Mesh>)>,
+    /// Where it is, a place in [`CORNERS`].
+    corner: usize,
 }
 
 impl Overview {
     /// Forgets the map: there is another picture.
     pub(super) fn clear(&mut self) {
-        self.kept = None;
+        *self = Overview::default();
     }
 
-    /// Draws the map in the lower right corner of `canvas`. Returns where in the picture the user wants to look.
+    /// Draws the map of a picture of these `bounds` in a corner of `canvas`: another one if it covers what is lit. Returns
+    /// where in the picture the user wants to look.
     pub(super) fn ui(
         &mut self,
         ui: &Ui,
-        canvas: Rect,
-        bounds: Rect,
+        (canvas, bounds): (Rect, Rect),
+        lit: Option<Rect>,
         parts: &Parts,
         navigation: &Navigation,
     ) -> Option<Pos2> {
@@ -41,10 +46,19 @@ impl Overview {
             return None;
         }
         let palette = Palette::of(ui);
-        let map = map_area(canvas, bounds);
-        if map.top() < canvas.bottom() - SHARE * canvas.height() {
+        let areas = CORNERS.map(|corner| map_area(canvas, bounds, corner));
+        if areas[0].height() > SHARE * canvas.height() {
             return None;
         }
+        let covered = |corner: usize| {
+            let common = lit.map(|lit| areas[corner].intersect(lit)).filter(|common| common.is_positive());
+            common.map_or(0.0, |common| common.area())
+        };
+        let is_held = ui.input(|input| input.pointer.any_down());
+        if covered(self.corner) > 0.0 && !is_held {
+            self.corner = (0..CORNERS.len()).min_by(|a, b| covered(*a).total_cmp(&covered(*b))).unwrap_or(0);
+        }
+        let map = areas[self.corner];
         let response = ui.interact(map, ui.id().with("overview"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Overview map"));
         let painter = ui.painter_at(map.expand(1.0));
@@ -70,9 +84,9 @@ fn scale(bounds: Rect) -> f32 {
     (SIZE.x / bounds.width()).min(SIZE.y / bounds.height())
 }
 
-fn map_area(canvas: Rect, bounds: Rect) -> Rect {
+fn map_area(canvas: Rect, bounds: Rect, corner: Align2) -> Rect {
     let size = (bounds.size() * scale(bounds)).max(vec2(24.0, 24.0));
-    Rect::from_min_size(canvas.right_bottom() - size - CORNER, size)
+    corner.align_size_within_rect(size, canvas.shrink(MARGIN))
 }
 
 /// An area of the picture on the map.

@@ -1,7 +1,7 @@
 //! The pane below the graph: the selected anomaly over time, and the versions of its key.
 
 use super::browser::column_ui;
-use super::lanes::{LanesView, all_ui, need, sequence_ui};
+use super::lanes::{DENSE, LanesView, READABLE, above_all_ui, all_ui, need, sequence_ui};
 use super::versions::{BELOW, are_few, choose_ui, key_ui, versions_ui};
 use crate::app::command::{Command, Requests};
 use crate::app::picture::Picture;
@@ -17,21 +17,28 @@ const SHARE: f32 = 0.58;
 const BELOW_FEW: f32 = 160.0;
 
 /// Above it, the graph needs room for its tools, legend and margins.
-const AROUND_GRAPH: f32 = 165.0;
+const AROUND_GRAPH: f32 = 131.0;
 /// The pane's own margins and buttons.
-const AROUND: f32 = 66.0;
+const AROUND: f32 = 58.0;
+/// The graph is shrunk as far as this for the pane to show all rows.
+const SMALLEST_GRAPH: f32 = 0.77;
 
 /// Height of the pane next to a graph of this picture in `room`: what its rows need, as far as the graph leaves it.
 pub fn height(room: egui::Vec2, picture: &Picture) -> f32 {
     let usual = (room.y * 0.36).clamp(170.0, 520.0);
     let graph = picture.sketch.layout.bounds.size();
-    let spare = room.y - AROUND_GRAPH - graph.y * (room.x / graph.x.max(1.0)).min(1.0);
     let is_wide = room.x >= BOTH.x;
-    let need = AROUND + need(&picture.lanes, room.x * if is_wide { SHARE } else { 1.0 });
-    need.clamp(170.0, usual.max(spare.min(room.y * 0.6))).max(if is_wide { usual } else { 0.0 }).round()
+    let width = room.x * if is_wide { SHARE } else { 1.0 };
+    let need = |zoom: f32| AROUND + need(&picture.lanes, width, zoom);
+    let spare = |zoom: f32| room.y - AROUND_GRAPH - graph.y * (room.x / graph.x.max(1.0)).min(zoom);
+    // A smaller graph is only worth it for all rows.
+    let all = [(READABLE, 1.0), (DENSE, SMALLEST_GRAPH)].into_iter().find(|(rows, graph)| need(*rows) <= spare(*graph));
+    let most = room.y * 0.6;
+    let height = all.map_or_else(|| usual.max(spare(1.0).min(most)), |(rows, _)| need(rows).min(most));
+    height.max(if is_wide { usual } else { 170.0 }).round()
 }
 
-/// Draws the page of a key: its versions, and if they are few the anomaly over time below them, or all sessions.
+/// Draws the page of a key: its versions, and if they are few the anomaly over time and all sessions below them.
 pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, lanes: &mut LanesView, requests: &mut Requests) {
     versions_ui(ui, state, document, requests);
     if !are_few(ui, document) || ui.available_height() <= BELOW_FEW {
@@ -39,7 +46,7 @@ pub fn key_page_ui(ui: &mut Ui, state: &State, document: &Document, lanes: &mut 
     }
     ui.separator();
     match document.current_picture() {
-        Some(picture) => sequence_ui(ui, (state, document), picture, 1.0, requests),
+        Some(picture) => above_all_ui(ui, (state, document), picture, lanes, requests),
         None => all_ui(ui, state, document, lanes, requests),
     }
 }

@@ -60,13 +60,15 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         pale: if layer.is_some() && document.attention().is_none() {
             0.6
         } else if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
-            0.62
+            0.7
         } else {
-            0.4
+            0.55
         },
         opacity: if stale { 0.45 } else { 1.0 },
     };
-    let (answer, response) = canvas.ui(ui, &picture.sketch, look, Cards::Movable);
+    let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
+    let rest = super::legend::legend_ui(ui, area, state, &present, note(&picture), requests);
+    let (answer, response) = canvas.ui(ui, rest, &picture.sketch, look, Cards::Movable);
     if !stale {
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
@@ -77,13 +79,6 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
     }
     super::overrides::left_out_ui(ui, area, document, &picture, requests);
-    let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
-    let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
-    let diagram = &picture.sketch.diagram;
-    let has_proofs = diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
-    let decisive = diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
-    let note = decisive.or(has_proofs.then_some(ABOUT_PROOFS));
-    super::legend::legend_ui(ui, area, state, &present, note, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if document.tree.order().is_empty() && !document.tree.filter().is_empty() {
@@ -91,6 +86,15 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     } else if let Some(note) = &picture.note {
         note_ui(ui, area, note);
     }
+}
+
+/// What the legend says besides the meaning of lines.
+fn note(picture: &Picture) -> Option<&'static str> {
+    let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
+    let diagram = &picture.sketch.diagram;
+    let has_proofs = diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
+    let decisive = diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
+    decisive.or(has_proofs.then_some(ABOUT_PROOFS))
 }
 
 /// The whole text of the operation under the pointer, if its card shows only a part.
@@ -335,8 +339,10 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
         }
     }
     let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
-    let button = egui::Button::selectable(open, "Evidence");
-    if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
+    ui.separator();
+    let mut shown = open;
+    let switch = egui::Checkbox::new(&mut shown, "Evidence");
+    if ui.add(switch).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
         requests.push(Request::Run(Command::ExpandEvidence));
     }
     fold_ui(ui, document, requests);
@@ -346,10 +352,10 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
 fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
     let any = !picture.shows.overrides.folded.is_empty();
-    let button = egui::Button::selectable(any, "Fold");
     let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
-    let response = ui.add(button).on_hover_text(hint);
-    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, any, "Fold sessions"));
+    let mut folded = any;
+    let response = ui.add(egui::Checkbox::new(&mut folded, "Fold")).on_hover_text(hint);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, any, "Fold sessions"));
     if response.clicked() {
         requests.push(Request::FoldSessions(!any));
     }

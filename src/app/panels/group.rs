@@ -85,14 +85,14 @@ fn picture_ui(
         lit: lit(document, group),
         hidden: state.hidden.clone(),
         chosen: document.chosen.clone(),
-        pale: 0.5,
+        pale: 0.6,
         ..Look::default()
     };
-    let (answer, response) = canvas.ui(ui, sketch, look, Cards::Fixed);
+    let rest = super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
+    let (answer, response) = canvas.ui(ui, rest, sketch, look, Cards::Fixed);
     let menu = answer.menu;
     forward(ui, document, group, answer, requests);
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
-    super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
 }
 
 /// What has attention, and the edges of its anomaly; else those of the selected anomaly.

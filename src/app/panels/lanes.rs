@@ -17,7 +17,9 @@ use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 /// The anomaly over time is drawn between these times as large as in an export.
 const LEGIBLE: f32 = 0.66;
 /// Of this size all operations can be read in full.
-const READABLE: f32 = 0.79;
+pub(super) const READABLE: f32 = 0.79;
+/// It is this small rather than that a row of few is out of sight.
+pub(super) const DENSE: f32 = 0.68;
 const LARGE: f32 = 1.35;
 /// Below the anomaly, all sessions need at least this height.
 const ROOM_FOR_ALL: f32 = 280.0;
@@ -128,16 +130,34 @@ fn own_ui(ui: &mut Ui, shown: (&State, &Document), picture: &Picture, kept: &mut
     }
 }
 
+/// The anomaly over time, and below it all sessions if there is room.
+pub(super) fn above_all_ui(
+    ui: &mut Ui,
+    shown: (&State, &Document),
+    picture: &Picture,
+    kept: &mut LanesView,
+    requests: &mut Requests,
+) {
+    let room = ui.available_size();
+    let need = picture.lanes.bounds.height() * zoom_of(&picture.lanes, room);
+    if room.y - need < ROOM_FOR_ALL {
+        return sequence_ui(ui, shown, picture, 1.0, requests);
+    }
+    ui.allocate_ui(vec2(room.x, need + GAP), |ui| sequence_ui(ui, shown, picture, 1.0, requests));
+    ui.separator();
+    all_ui(ui, shown.0, shown.1, kept, requests);
+}
+
 /// How many times as large as in an export the anomaly is drawn in this room.
 fn zoom_of(scene: &Scene, room: egui::Vec2) -> f32 {
     let (wide, high) = (room.x / scene.bounds.width().max(1.0), room.y / scene.bounds.height().max(1.0));
     // Rows can be scrolled to; all columns must be in sight.
-    wide.min(high.max(READABLE)).clamp(LEGIBLE, LARGE)
+    wide.min(if high >= DENSE { high } else { READABLE }).clamp(LEGIBLE, LARGE)
 }
 
-/// The height that shows all rows of the anomaly in this width.
-pub(super) fn need(scene: &Scene, width: f32) -> f32 {
-    scene.bounds.height() * zoom_of(scene, vec2(width, 0.0))
+/// The height that shows all rows of the anomaly in this width at this zoom.
+pub(super) fn need(scene: &Scene, width: f32, zoom: f32) -> f32 {
+    scene.bounds.height() * (width / scene.bounds.width().max(1.0)).min(zoom).clamp(LEGIBLE, LARGE)
 }
 
 /// The anomaly as boxes over time, as large as fits and is legible, `scale` times.

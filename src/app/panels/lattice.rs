@@ -8,8 +8,9 @@ use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
 use crate::checkers::{LevelResult, LevelSet, Verdict};
+use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Color32, FontId, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
 };
 
 /// Width of the names of the orders.
@@ -132,7 +133,7 @@ fn table_ui(ui: &mut Ui, shown: &Shown<'_>, requests: &mut Requests) {
     for (column, base) in bases.iter().enumerate() {
         let at = cell(0, column);
         ui.painter().text(at.center(), Align2::CENTER_CENTER, base.code, small.clone(), palette.text);
-        ui.interact(at, ui.id().with(("base", base.code)), Sense::hover()).on_hover_text(base.name.replace('-', " "));
+        ui.interact(at, ui.id().with(("base", base.code)), Sense::hover()).on_hover_text(spelled(base));
     }
     for (row, order) in Order::ALL.into_iter().enumerate() {
         let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
@@ -167,7 +168,7 @@ fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: R
     // What follows from another level has a thin border.
     let width = match known {
         _ if is_chosen => 2.2,
-        Known::Holds(None) | Known::Broken(None) => 1.2,
+        Known::Holds(None) | Known::Broken(None) => 1.4,
         _ => 0.5,
     };
     ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
@@ -201,7 +202,7 @@ pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
 /// What the marks mean.
 fn legend_ui(ui: &mut Ui) {
     let palette = Palette::of(ui);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let marks = [Known::Holds(None), Known::Broken(None), Known::Open, Known::Nothing];
         for (known, word) in marks.into_iter().zip(["holds", "violated", "left open", "not checked"]) {
             let (area, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
@@ -209,8 +210,39 @@ fn legend_ui(ui: &mut Ui) {
             style::note(ui, word);
             ui.add_space(8.0);
         }
-        style::note(ui, "faint: implied. Click a level for what it means.");
+        for (width, word) in [(1.4, "checked"), (0.5, "follows from another level")] {
+            let (area, _) = ui.allocate_exact_size(vec2(22.0, 14.0), Sense::hover());
+            let stroke = Stroke::new(width, palette.bad);
+            ui.painter().rect(area.shrink(1.0), 4.0, palette.tint(palette.bad), stroke, StrokeKind::Inside);
+            style::note(ui, word);
+            ui.add_space(8.0);
+        }
+        style::note(ui, "no cell: no such level. Click a level for what it means.");
     });
+    names_ui(ui);
+}
+
+/// What the codes of the columns stand for.
+fn names_ui(ui: &mut Ui) {
+    let palette = Palette::of(ui);
+    let font = FontId::proportional(style::SMALL);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(12.0, 1.0);
+        for base in bases() {
+            let mut job = LayoutJob::default();
+            job.append(base.code, 0.0, TextFormat::simple(font.clone(), palette.text));
+            job.append(&spelled(base), 5.0, TextFormat::simple(font.clone(), palette.weak));
+            ui.add(Label::new(job).extend());
+        }
+    });
+}
+
+/// The name of a base as a text has it.
+fn spelled(base: &Base) -> String {
+    match base.code {
+        "PRAM" => "pipelined RAM".to_owned(),
+        _ => base.name.replace("adya-", "Adya's ").replace('-', " "),
+    }
 }
 
 /// The colour of what is known.

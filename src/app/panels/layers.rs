@@ -6,7 +6,7 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::vocabulary::Stage;
 use crate::counterexample::Layer;
-use egui::{Button, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+use egui::{Button, Checkbox, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 
 /// Height for the sentences of a layer; longer ones scroll, and shorter ones leave space, so that nothing moves.
 const SENTENCES: f32 = 92.0;
@@ -19,6 +19,11 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         ui.add_space(8.0);
         style::note(ui, "Steps");
         super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
+        super::small_button_ui(ui, Command::NextLayer, "→", requests);
+        if document.run.is_none() {
+            let name = if document.playing.is_some() { "Pause" } else { "Play" };
+            super::small_button_ui(ui, Command::Play, name, requests);
+        }
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);
             let response = ui.add(Button::selectable(chosen, layer.kind.word()).small());
@@ -28,16 +33,12 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
                 requests.push(Request::ShowLayer((!chosen).then_some(place)));
             }
         }
-        super::small_button_ui(ui, Command::NextLayer, "→", requests);
-        if document.run.is_none() {
-            let name = if document.playing.is_some() { "Pause" } else { "Play" };
-            super::small_button_ui(ui, Command::Play, name, requests);
-        }
         ui.separator();
-        let alternatives = ui.add(Button::selectable(state.alternatives, "Ruled out").small());
+        let mut shown = state.alternatives;
+        let alternatives = ui.add(Checkbox::new(&mut shown, "Ruled out"));
         alternatives.widget_info(|| {
             let name = Command::Alternatives.row().name;
-            WidgetInfo::selected(WidgetType::SelectableLabel, true, state.alternatives, name)
+            WidgetInfo::selected(WidgetType::Checkbox, true, state.alternatives, name)
         });
         if alternatives.on_hover_text(super::tooltip(Command::Alternatives)).clicked() {
             requests.push(Request::Run(Command::Alternatives));

@@ -1,4 +1,4 @@
-//! The legend under a graph.
+//! The legend below a graph.
 
 use super::paint_relation;
 use crate::app::command::{Request, Requests};
@@ -11,7 +11,11 @@ use std::collections::BTreeSet;
 /// A lower graph has no room for it, in points.
 const LOWEST: f32 = 90.0;
 
-/// The meaning of each line; a click shows or hides the edges.
+/// Height of the lines, and of a note above them.
+const LINES: f32 = 36.0;
+const NOTE: f32 = 18.0;
+
+/// The meaning of each line, at the bottom of `area`; a click shows or hides the edges. Returns the rest of the area.
 ///
 /// A note comes after the lines, or above them where there is no room.
 pub(super) fn legend_ui(
@@ -21,10 +25,11 @@ pub(super) fn legend_ui(
     present: &BTreeSet<Relation>,
     note: Option<&str>,
     requests: &mut Requests,
-) {
-    if area.height() < LOWEST {
-        return;
+) -> Rect {
+    if area.height() < LOWEST || (present.is_empty() && note.is_none()) {
+        return area;
     }
+    let rest = |height: f32| area.with_max_y(area.bottom() - height);
     let palette = Palette::of(ui);
     let present: Vec<Relation> = Relation::ALL.into_iter().filter(|relation| present.contains(relation)).collect();
     let named = |relation: &Relation| format!("{} {}", relation.code(), relation.name());
@@ -42,7 +47,7 @@ pub(super) fn legend_ui(
         if left + size.x > area.right() {
             break;
         }
-        let item = Rect::from_min_size(pos2(left, area.bottom() - 32.0), size);
+        let item = Rect::from_min_size(pos2(left, area.bottom() - 28.0), size);
         left = item.right() + 6.0;
         let response = ui.interact(item, ui.id().with(("legend", relation.code())), Sense::click());
         let painter = ui.painter();
@@ -59,15 +64,17 @@ pub(super) fn legend_ui(
             requests.push(Request::ToggleRelation(relation));
         }
     }
-    let Some(note) = note else { return };
+    let Some(note) = note else { return rest(LINES) };
     let format = egui::TextFormat::simple(small, palette.weak);
     let mut job = egui::text::LayoutJob::single_section(note.to_owned(), format);
     job.wrap = egui::text::TextWrapping::truncate_at_width(area.width() - 24.0);
     let galley = ui.painter().layout_job(job);
-    let beside = pos2(left + 4.0, area.bottom() - 21.0 - galley.size().y / 2.0);
-    let above = pos2(area.left() + 12.0, area.bottom() - 38.0 - galley.size().y);
-    let at = if beside.x + galley.size().x <= area.right() { beside } else { above };
+    let beside = pos2(left + 4.0, area.bottom() - 17.0 - galley.size().y / 2.0);
+    let above = pos2(area.left() + 12.0, area.bottom() - 32.0 - galley.size().y);
+    let is_beside = beside.x + galley.size().x <= area.right();
+    let at = if is_beside { beside } else { above };
     let response = ui.interact(Rect::from_min_size(at, galley.size()), ui.id().with("legend note"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
     ui.painter().galley(at, galley, palette.weak);
+    rest(if is_beside { LINES } else { LINES + NOTE })
 }

@@ -15,8 +15,7 @@ const WIDTH: f32 = 300.0;
 
 /// Where a mark is, in words.
 fn place_of(document: &Document, mark: &Annotation) -> String {
-    let first = document.timeline.as_ref().and_then(|timeline| timeline.clock.as_ref()).map_or(0, |clock| clock.first);
-    document.history.as_ref().map_or_else(String::new, |history| mark.place.describe(history, first))
+    document.history.as_ref().map_or_else(String::new, |history| mark.place.describe(history))
 }
 
 /// Draws the line of marks; nothing if there are none.

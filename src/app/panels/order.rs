@@ -20,6 +20,8 @@ use egui::{
 
 /// Share of the height for the lanes, at most.
 const LANES: f32 = 0.55;
+/// They are at most so many times as large as in an export.
+const LARGE: f32 = 1.6;
 /// Height of what is shown until they are drawn.
 const FIRST: f32 = 160.0;
 
@@ -76,7 +78,7 @@ fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 style::bold_line(ui, &text, style::HEADING, palette.verdict(Some(verdict)));
                 if *verdict == Verdict::Violated {
                     let hint = "Select the smallest anomaly that breaks this level";
-                    if ui.small_button("Its smallest anomaly").on_hover_text(hint).clicked() {
+                    if ui.small_button("Show its smallest anomaly").on_hover_text(hint).clicked() {
                         requests.push(Request::SelectLevel(*level));
                     }
                 }
@@ -150,13 +152,15 @@ fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: 
     let scene = &sheet.scene;
     let area = ScrollArea::both().id_salt(("sheet", order.level)).max_height(most).auto_shrink([false, true]);
     area.show(ui, |ui| {
-        let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
+        // Larger where there is room.
+        let zoom = (ui.available_width() / scene.bounds.width()).min(most / scene.bounds.height()).clamp(1.0, LARGE);
+        let (area, response) = ui.allocate_exact_size(scene.bounds.size() * zoom, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &sheet.caption));
-        let place = Place { origin: area.min - scene.bounds.min.to_vec2(), zoom: 1.0, area: ui.clip_rect() };
+        let place = Place { origin: area.min - zoom * scene.bounds.min.to_vec2(), zoom, area: ui.clip_rect() };
         scene_ui(ui, scene, place, &response, shown, requests);
         let Some(step) = replay.step(order.step) else { return };
         if let Some(bar) = bar_of(scene, step.transaction) {
-            let bar = bar.translate(place.origin.to_vec2());
+            let bar = (bar * zoom).translate(place.origin.to_vec2());
             let stroke = Stroke::new(2.0, Palette::of(ui).accent);
             ui.painter().rect_stroke(bar, 4, stroke, StrokeKind::Outside);
             if order.scroll {
@@ -164,7 +168,7 @@ fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: 
             }
         }
         let clicked = response.interact_pointer_pos().filter(|_| response.clicked());
-        let target = clicked.and_then(|at| scene.at(at - place.origin.to_vec2(), 1.0));
+        let target = clicked.and_then(|at| scene.at(((at - place.origin) / zoom).to_pos2(), 1.0));
         if let Some(Target::Elsewhere(t)) = target {
             let of = |place: &usize| replay.step(*place).is_some_and(|step| step.transaction == t);
             requests.extend(sheet.steps.clone().find(of).map(Request::GoToStep));
@@ -219,7 +223,7 @@ fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, r
     let Some(step) = replay.step(order.step) else { return };
     let text = format!("Step {}: {}", grouped(order.step as u64 + 1), title(history, step));
     heading_ui(ui, &text, |ui| {
-        if ui.small_button("In its session").on_hover_text("Show it in the history browser").clicked() {
+        if ui.small_button("Show in the history").on_hover_text("Show it in the history browser").clicked() {
             requests.push(Request::Browse(step.transaction));
         }
     });

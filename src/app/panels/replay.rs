@@ -1,28 +1,30 @@
 //! The replay under the graph and the lanes: the operations of the anomaly one after another, the state of its keys
 //! before and after each, the value read and the expected one.
 
-use super::browser::{column_ui, heading_ui, tall_list_ui};
+use super::browser::{column_ui, heading_ui};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::replaying::RunView;
 use crate::app::state::Document;
-use crate::app::style::{self, GAP, Palette, ROW, counted};
+use crate::app::style::{self, GAP, Palette, counted};
 use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
 use crate::diagram::text_size::{columns, elide};
 use crate::history::History;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Align, Color32, CornerRadius, FontId, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType,
-    vec2,
+    Align, Color32, CornerRadius, FontId, Grid, Label, Layout, Response, RichText, ScrollArea, Sense, Ui, WidgetInfo,
+    WidgetType, vec2,
 };
 
 /// Room on both sides of a step, in points.
 const SIDE: f32 = 8.0;
+/// Maximum number of lines of a state.
+const LINES: usize = 3;
 /// Columns that the heading of a column of the table needs.
 const HEADING: usize = 6;
 /// Maximum number of rows of a step.
 const ROWS: usize = 3;
-/// Number of steps whose length is measured.
-const MEASURED: usize = 300;
+/// Room above and below the text of a step together.
+const PAD: f32 = 8.0;
 
 /// Below this width the steps are above what the current one is about.
 const NARROW: f32 = 560.0;
@@ -57,7 +59,7 @@ pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mu
 /// All steps; those in which something odd is read or refused are highlighted.
 fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    heading_ui(ui, &format!("Replay: {}", counted(run.steps.len(), "step")), |ui| {
+    heading_ui(ui, &counted(run.steps.len(), "step"), |ui| {
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
             let play = if document.playing.is_some() { "Pause" } else { "Play" };
             for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep), (play, Command::Play)]
@@ -66,41 +68,40 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
             }
         });
     });
-    let scroll = view.scroll.then_some(view.step);
-    // All lines have the height of the longest, up to three rows.
-    let room = ui.available_width() - 2.0 * SIDE - ui.spacing().scroll.allocated_width();
-    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
-    let rows = |step: &RunStep| ((step.text.chars().count() + 5) as f32 * letter / room).ceil();
-    let most = run.steps.iter().take(MEASURED).map(rows).fold(1.0, f32::max).min(ROWS as f32);
-    let height = ROW * (0.3 + 0.7 * most);
-    tall_list_ui(ui, "replay steps", (run.steps.len(), height), scroll, |ui, place| {
-        let Some(step) = run.steps.get(place) else { return };
-        let colour = if is_odd(step) { palette.bad } else { palette.text };
-        let text = format!("{}  {}", place + 1, step.text.trim_end_matches('.'));
-        if line_ui(ui, text, height, place == view.step, colour) {
-            requests.push(Request::ReplayStep(place));
+    ScrollArea::vertical().id_salt("replay steps").auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        for (place, step) in run.steps.iter().enumerate() {
+            let colour = if is_odd(step) { palette.bad } else { palette.text };
+            let text = format!("{}  {}", place + 1, step.text.trim_end_matches('.'));
+            let response = line_ui(ui, text, place == view.step, colour);
+            if view.scroll && place == view.step {
+                response.scroll_to_me(None);
+            }
+            if response.clicked() {
+                requests.push(Request::ReplayStep(place));
+            }
         }
     });
 }
 
-/// A step, wrapped if it is long. Returns whether it was clicked.
-fn line_ui(ui: &mut Ui, text: String, height: f32, selected: bool, colour: Color32) -> bool {
+/// A step, wrapped if it is long.
+fn line_ui(ui: &mut Ui, text: String, selected: bool, colour: Color32) -> Response {
     let palette = Palette::of(ui);
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    let width = ui.available_width();
+    let format = TextFormat::simple(FontId::monospace(style::CODE), colour);
+    let mut job = LayoutJob::single_section(text.clone(), format);
+    job.wrap = TextWrapping { max_width: width - 2.0 * SIDE, max_rows: ROWS, ..TextWrapping::default() };
+    let galley = ui.painter().layout_job(job);
+    let (area, response) = ui.allocate_exact_size(vec2(width, galley.size().y + PAD), Sense::click());
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, &text));
     if selected {
         ui.painter().rect_filled(area, CornerRadius::same(4), palette.selected);
     } else if response.hovered() {
         ui.painter().rect_filled(area, CornerRadius::same(4), palette.raised);
     }
-    let format = TextFormat::simple(FontId::monospace(style::CODE), colour);
-    let mut job = LayoutJob::single_section(text.clone(), format);
-    job.wrap = TextWrapping { max_width: area.width() - 2.0 * SIDE, max_rows: ROWS, ..TextWrapping::default() };
-    let galley = ui.painter().layout_job(job);
     let (at, elided) = (area.left_center() + vec2(SIDE, -galley.size().y / 2.0), galley.elided);
     ui.painter().galley(at, galley, colour);
-    let response = if elided { response.on_hover_text(text) } else { response };
-    response.clicked()
+    if elided { response.on_hover_text(text) } else { response }
 }
 
 /// Whether one up-to-date copy at the claimed level would not have done this.
@@ -116,7 +117,7 @@ fn is_odd(step: &RunStep) -> bool {
 /// The selected step: what happens, what should have happened, and the keys.
 fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &RunStep, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let title = format!("Step {} of {}", view.step + 1, run.steps.len());
+    let title = format!("Replay step {} of {}", view.step + 1, run.steps.len());
     heading_ui(ui, &title, |ui| {
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
             let close = ui.small_button("Close").on_hover_text(super::tooltip(Command::Replay));
@@ -192,7 +193,8 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
             let is_about = Some(before.key) == own || before != after;
             let colour = if is_about { palette.strong } else { palette.weak };
             let name = history.key_name(before.key);
-            ui.label(RichText::new(elide(&name, most[0])).monospace().color(colour)).on_hover_text(&name);
+            let label = RichText::new(elide(&name, most[0])).monospace().color(colour);
+            ui.vertical(|ui| ui.label(label).on_hover_text(&name));
             state_ui(ui, (history, before, most[1]), colour, &format!("Key {name} before: "));
             let changed = if before != after { palette.accent } else { colour };
             state_ui(ui, (history, after, most[2]), changed, &format!("Key {name} after: "));
@@ -217,23 +219,30 @@ fn shares(wanted: [usize; 3], room: usize) -> [usize; 3] {
 fn state_text(history: &History, state: &KeyState) -> String {
     let pending = state.pending.iter().map(|&o| {
         let writer = history.transaction_name(history.transaction_of(o));
-        format!("{writer}: {}", history.value_name(history.operation(o).value))
+        format!("{} by {writer}", history.value_name(history.operation(o).value))
     });
     let pending: Vec<String> = pending.collect();
     match pending.is_empty() {
         true => state.text.clone(),
-        false => format!("{} (open {})", state.text, pending.join(", ")),
+        false => format!("{} (uncommitted: {})", state.text, pending.join(", ")),
     }
 }
 
-/// The state of a key in at most so many columns.
+/// The state of a key, wrapped.
 fn state_ui(ui: &mut Ui, (history, state, most): (&History, &KeyState, usize), colour: Color32, name: &str) {
     let text = state_text(history, state);
-    let response = ui.label(RichText::new(elide(&text, most)).monospace().color(colour));
+    let shown = elide(&text, LINES * most);
+    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
+    let label = Label::new(RichText::new(&shown).monospace().color(colour)).wrap();
+    let response = ui.vertical(|ui| {
+        ui.set_max_width((most as f32 + 0.5) * letter);
+        ui.add(label)
+    });
+    let response = response.inner;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}{text}")));
     if !state.pending.is_empty() {
-        response.on_hover_text(format!("{text}\nOpen: written by a transaction that has not ended"));
-    } else if elide(&text, most) != text {
+        response.on_hover_text(format!("{text}\nUncommitted: its transaction has not ended yet"));
+    } else if shown != text {
         response.on_hover_text(text);
     }
 }

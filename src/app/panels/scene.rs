@@ -160,7 +160,8 @@ pub(super) fn about(history: &History, document: &Document, t: TransactionId) ->
         text.push_str(&format!("\n… {} more", grouped((n - SHOWN) as u64)));
     }
     if let Some(interval) = history.interval(t) {
-        text.push_str(&format!("\nfrom {} to {}", interval.start, interval.end));
+        let time = |at: i64| history.origin().time(at);
+        text.push_str(&format!("\nfrom {} to {}", time(interval.start), time(interval.end)));
     }
     let marks = document.marks.all.iter().filter(|mark| mark.place.transaction(history) == Some(t));
     marks.for_each(|mark| text.push_str(&format!("\nMark: {}", mark.text)));

@@ -228,7 +228,11 @@ impl Making<'_> {
         let branch = Branch::Pattern(pattern);
         let open = self.wanted.is_open(branch);
         if in_sight {
-            self.lines.push(Line::Branch { branch, text: pattern_text(pattern), count, open });
+            let is_whole = places.len() as u64 == count;
+            let shown_as =
+                self.shown_as(places).filter(|_| is_whole).map(|other| format!(" (shown as {})", other.row().title));
+            let text = pattern_text(pattern) + &shown_as.unwrap_or_default();
+            self.lines.push(Line::Branch { branch, text, count, open });
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
@@ -245,6 +249,14 @@ impl Making<'_> {
             let listed = places.len() as u64;
             self.lines.push(Line::More { pattern, listed, counted: count });
         }
+    }
+
+    /// The other pattern that explains all of these anomalies.
+    fn shown_as(&self, places: &[usize]) -> Option<Pattern> {
+        let pattern_of = |place: &usize| self.wanted.simpler(&self.catalogue.entries[*place]).map(|id| id.pattern);
+        let first = places.first().and_then(pattern_of)?;
+        let own = self.catalogue.entries[places[0]].id.pattern;
+        (first != own && places.iter().all(|place| pattern_of(place) == Some(first))).then_some(first)
     }
 
     fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, in_sight: bool) {

@@ -79,7 +79,7 @@ pub fn run(example: &Counterexample, control: &Control) -> Run {
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
-    let summary = [runs::summary(count), runs::shown(&plan.shown_at, setting)].join(" ");
+    let summary = [runs::summary(count), runs::shown(&plan.shown_at, setting, history.has_times())].join(" ");
     Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
 }
 

@@ -275,8 +275,8 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
     };
     let origin = history.origin();
     let time = |at: i64| match origin.seconds_per_tick() {
-        Some(_) if at >= 0 => origin.duration(at as f64),
-        _ => format!("time {at}"),
+        Some(_) => origin.time(at),
+        None => format!("time {}", origin.time(at)),
     };
     let told = |fault: &FaultSpan| match fault.end {
         Some(end) => format!("{} from {} to {}", visible(&fault.what), time(fault.start), time(end)),

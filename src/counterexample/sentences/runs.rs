@@ -5,18 +5,18 @@ use crate::counterexample::replay::{Action, Explained, Isolation};
 use crate::history::{OperationKind, Outcome, TransactionId, Value};
 
 /// Where one copy of the data shows the same.
-pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolation) -> String {
+pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolation, has_times: bool) -> String {
     let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
     match (weaker.is_empty(), settings.is_empty()) {
         (false, _) => format!(
-            "A single-copy database could return this at {}; at {setting}, which claims the level, it has to \
-             refuse a statement or a commit, or to answer something else.",
+            "A single-copy database could return this at {}. At {setting}, the setting that promises this level, it would \
+             have to block or abort a transaction, or return something else.",
             weaker.join(" and at ")
         ),
         (true, false) => format!("A single-copy database could return this at {setting}."),
         (true, true) => {
-            "No order that respects sessions and recorded times explains all reads by one up-to-date copy of the data."
-                .to_owned()
+            let respected = if has_times { "sessions and recorded times" } else { "sessions" };
+            format!("No order that respects {respected} explains all reads by one up-to-date copy of the data.")
         }
     }
 }

@@ -115,7 +115,12 @@ impl Lanes<'_> {
                 let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.8;
                 pos2(x, if bottom { bar.bottom() } else { bar.top() })
             };
-            let (a, b) = (end(from, shifts.start, down), end(to, shifts.end, !down));
+            let (mut a, mut b) = (end(from, shifts.start, down), end(to, shifts.end, !down));
+            // Of two that ran at the same time, the one may have acted before the other.
+            if a.x > b.x && from.left() < to.right() {
+                a.x = b.x.max(from.left() + 1.0);
+                b.x = a.x;
+            }
             // Out of its lane, level in the free space next to the lane of the reader, and in.
             let room = (self.own - to.height()).max(6.0);
             let aside = HEAD.min(room * 0.6) + (room / 2.0 - HEAD).max(room * 0.3) * shifts.level;

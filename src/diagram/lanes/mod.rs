@@ -5,13 +5,14 @@ mod annotations;
 mod edges;
 mod rows;
 
+use super::faults::{self, Lasting};
 use super::scene::{Align, Scene};
 use super::text_size::{ADVANCE, columns as text_columns, elide, printable, width};
 use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
 use crate::diagram::path::Path;
-use crate::history::{Annotation, History, SessionId, TransactionId, grouped, visible};
+use crate::history::{Annotation, FaultSpan, History, SessionId, TransactionId, grouped};
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use rows::Rows;
 
@@ -33,10 +34,10 @@ const GRAIN: f32 = 3.0;
 const FONT: f32 = 11.0;
 /// Maximum number of bars that get a name for screen readers.
 const NAMED: usize = 300;
-/// Maximum number of rows of names of faults.
-const FAULT_ROWS: usize = 4;
 /// Maximum number of incidents among which faults are drawn.
 const INCIDENTS: usize = 10_000;
+/// Maximum number of columns of a name above its bar.
+const NAME_COLUMNS: usize = 16;
 /// Maximum number of ticks on the axis.
 const TICKS: u32 = 500;
 /// Causal steps are not drawn wider than this.
@@ -72,7 +73,11 @@ pub struct View {
 pub struct Lanes<'a> {
     shown: Shown<'a>,
     rows: Rows,
-    /// Where lanes are: below the axis, to the right of the names.
+    /// Faults, if the history has a clock and few of them.
+    faults: Vec<FaultSpan>,
+    /// All of it.
+    size: Vec2,
+    /// Where lanes are: below the axis, to the right of the names, above the faults.
     pub plot: Rect,
     /// Height of a lane.
     lane: f32,
@@ -95,11 +100,16 @@ impl<'a> Lanes<'a> {
     pub fn new(shown: Shown<'a>, size: Vec2, view: View) -> Lanes<'a> {
         let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
         let rows = Rows::new(shown.history, transactions);
-        let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2());
+        let cluster = shown.history.cluster();
+        let has_few = shown.timeline.clock.is_some() && cluster.incidents().len() <= INCIDENTS;
+        let faults = if has_few { cluster.faults() } else { Vec::new() };
+        // A line more says how many there are besides.
+        let low = faults::ROW * faults.len().min(faults::ROWS + 1) as f32;
+        let plot = Rect::from_min_max(pos2(NAMES, AXIS), size.to_pos2() - vec2(0.0, low));
         let lane = (plot.height() / (rows.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
         // Edges run between those of the anomaly.
         let own = if shown.timeline.is_order { lane } else { lane.max(OWN) };
-        Lanes { shown, rows, plot, lane, own, view }
+        Lanes { shown, rows, faults, size, plot, lane, own, view }
     }
 
     /// Shows the whole anomaly, or everything.
@@ -137,13 +147,14 @@ impl<'a> Lanes<'a> {
 
     /// The shapes: what is behind the lanes, transactions, edges, then the axis and the names of sessions.
     pub fn scene(&self) -> Scene {
-        let mut scene = Scene::new(Rect::from_min_max(Pos2::ZERO, self.plot.max));
+        let mut scene = Scene::new(Rect::from_min_size(Pos2::ZERO, self.size));
         let lanes = self.visible_lanes();
         for &(place, _) in lanes.iter().filter(|(place, _)| place % 2 == 1) {
             scene.rect(self.lane_area(place, 0.0..self.plot.right()), 0.0, Role::Lane, None);
         }
         self.draw_stretches(&mut scene);
-        self.draw_faults(&mut scene);
+        let lasting = self.lasting();
+        faults::draw_bands(&mut scene, &lasting, self.plot);
         let ticks = self.ticks();
         for &tick in &ticks {
             let line = Path::line(pos2(self.x(tick), AXIS - 5.0), pos2(self.x(tick), self.plot.bottom()));
@@ -157,10 +168,12 @@ impl<'a> Lanes<'a> {
         bars.iter().filter(|bar| !is_above(bar)).for_each(|bar| self.draw_bar(&mut scene, bar));
         ways.iter().for_each(|way| scene.edge(&way.path, way.arrow, way.target()));
         bars.iter().filter(is_above).for_each(|bar| self.draw_bar(&mut scene, bar));
+        self.draw_names_above(&mut scene, &bars);
         ways.iter().for_each(|way| scene.head(&way.path, way.arrow, way.target()));
         self.draw_labels(&mut scene, &ways, &bars);
         self.draw_flags(&mut scene);
         self.draw_names(&mut scene, &lanes);
+        self.draw_faults(&mut scene, &lasting);
         self.draw_axis(&mut scene, &ticks);
         self.name(&mut scene, &bars);
         scene
@@ -258,7 +271,7 @@ impl<'a> Lanes<'a> {
             false => (Emphasis::Evidence, Role::CardStatus),
         };
         scene.rect(area, 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
-        let columns = ((area.width() - 8.0) / (ADVANCE * FONT)) as usize;
+        let columns = room_for_name(area.width());
         if columns > 2 {
             let name = elide(&history.transaction_name(bar.transaction), columns);
             let used = width(&name, FONT) + 2.0 * ADVANCE * FONT;
@@ -267,6 +280,23 @@ impl<'a> Lanes<'a> {
             scene.text((at, Align::Left), FONT, name, ink, target);
             if !says.is_empty() {
                 scene.text((at + vec2(used, 0.0), Align::Left), FONT, says, Role::CardStatus, target);
+            }
+        }
+    }
+
+    /// Names above those transactions of the anomaly that are too narrow for them, as far as no other name is there.
+    fn draw_names_above(&self, scene: &mut Scene, bars: &[Bar]) {
+        let mut taken: Vec<Rect> = Vec::new();
+        let is_own = |bar: &&Bar| matches!(bar.target, Target::Transaction(_)) && room_for_name(bar.area.width()) <= 2;
+        for bar in bars.iter().filter(is_own) {
+            let name = elide(&self.shown.history.transaction_name(bar.transaction), NAME_COLUMNS);
+            // An arrow comes in above it.
+            let left = (bar.area.right() + 2.0).min(self.plot.right() - width(&name, FONT)).max(self.plot.left());
+            let area =
+                Rect::from_min_size(pos2(left, bar.area.top() - FONT - 4.0), vec2(width(&name, FONT), FONT + 3.0));
+            if !taken.iter().any(|other| other.intersects(area)) {
+                scene.text((area.left_center(), Align::Left), FONT, name, Role::CardTitle, Some(bar.target));
+                taken.push(area);
             }
         }
     }
@@ -285,26 +315,28 @@ impl<'a> Lanes<'a> {
         text
     }
 
-    /// Faults as bands behind the lanes, from their beginning to their end.
-    fn draw_faults(&self, scene: &mut Scene) {
-        let cluster = self.shown.history.cluster();
-        let clock = self.shown.timeline.clock.as_ref().filter(|_| cluster.incidents().len() <= INCIDENTS);
-        let Some(clock) = clock else { return };
+    /// Faults from their beginning to their end.
+    fn lasting(&self) -> Vec<Lasting> {
+        let Some(clock) = &self.shown.timeline.clock else { return Vec::new() };
         let x = |time: i64| self.x(clock.place(time, self.shown.true_time));
-        // Names of faults that overlap are in different rows: where the last name of each ends.
-        let mut rows = [f32::NEG_INFINITY; FAULT_ROWS];
-        for fault in cluster.faults() {
-            let (from, to) = (x(fault.start), fault.end.map_or(self.plot.right(), x));
-            let (from, to) = (from.max(self.plot.left()), to.max(from + 2.0).min(self.plot.right()));
-            if from >= to {
-                continue;
-            }
-            scene.rect(Rect::from_x_y_ranges(from..=to, self.plot.y_range()), 0.0, Role::Fault, None);
-            let name = elide(&visible(&fault.what), ((to - from - 6.0) / (ADVANCE * FONT)).max(0.0) as usize);
-            let Some(row) = rows.iter().position(|end| *end <= from) else { continue };
-            rows[row] = from + 6.0 + width(&name, FONT);
-            let y = self.plot.bottom() - 9.0 - row as f32 * (FONT + 3.0);
-            scene.text((pos2(from + 3.0, y), Align::Left), FONT, name, Role::FaultText, None);
+        let lasting =
+            |fault: &FaultSpan| Lasting::new(fault, x(fault.start), fault.end.map_or(self.plot.right() + 9.0, x));
+        self.faults.iter().map(lasting).collect()
+    }
+
+    /// The faults, over what is below the plot.
+    fn draw_faults(&self, scene: &mut Scene, lasting: &[Lasting]) {
+        if !self.faults.is_empty() {
+            let below = Rect::from_min_max(pos2(0.0, self.plot.bottom()), self.size.to_pos2());
+            scene.rect(below, 0.0, Role::Page, None);
+            scene.text(
+                (below.left_top() + vec2(10.0, faults::ROW / 2.0), Align::Left),
+                FONT,
+                "faults".to_owned(),
+                Role::LaneTitle,
+                None,
+            );
+            faults::draw_bars(scene, lasting, self.plot, FONT);
         }
     }
 
@@ -361,7 +393,10 @@ impl<'a> Lanes<'a> {
         let apart = if self.shown.timeline.is_order { 40.0 } else { 110.0 };
         let step = nice(apart / self.view.zoom);
         let step = if self.shown.timeline.clock.is_none() { step.max(1.0) } else { step };
-        let first = (self.view.left / step).ceil().max(0.0) * step;
+        // At round times, counted from where the file does.
+        let clock = self.shown.timeline.clock.as_ref().filter(|_| self.shown.true_time);
+        let ahead = clock.map_or(0.0, |clock| (clock.first - self.shown.history.origin().zero) as f64);
+        let first = ((self.view.left.max(0.0) + ahead) / step).ceil() * step - ahead;
         // An order has no places but its own.
         let has_place = |at: &f64| !self.shown.timeline.is_order || self.axis().covers(*at);
         let ticks = (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= self.end());
@@ -369,10 +404,9 @@ impl<'a> Lanes<'a> {
     }
 
     fn tick(&self, at: f64) -> String {
-        match (&self.shown.timeline.clock, self.shown.true_time) {
-            (None, _) => grouped(at as u64),
-            (Some(_), true) => format!("+{}", self.shown.history.origin().duration(at)),
-            (Some(clock), false) => format!("+{}", self.shown.history.origin().duration(clock.true_time(at))),
+        match &self.shown.timeline.clock {
+            None => grouped(at as u64),
+            Some(clock) => self.shown.history.origin().time(clock.time(at, self.shown.true_time)),
         }
     }
 
@@ -386,6 +420,11 @@ impl<'a> Lanes<'a> {
             }
         }
     }
+}
+
+/// How many columns there is room for in a bar of this width.
+fn room_for_name(width: f32) -> usize {
+    ((width - 8.0) / (ADVANCE * FONT)).max(0.0) as usize
 }
 
 /// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`.

@@ -93,9 +93,15 @@ pub(crate) fn folded_text(card: &Card) -> String {
 /// Width a card needs.
 pub(super) fn card_width(card: &Card) -> f32 {
     let pair = |left: f32, right: f32| left + if right > 0.0 { 20.0 + right } else { 0.0 };
-    let header = pair(width(&title_text(card), TITLE_FONT), width(&status_text(card), SMALL_FONT));
+    // A title by itself, that of the initial state, is enlarged where the window shrinks the picture.
+    let growth = if card.rows.is_empty() && card.folded == 0 { 1.25 } else { 1.0 };
+    let header = pair(growth * width(&title_text(card), TITLE_FONT), width(&status_text(card), SMALL_FONT));
     let right = |row: &Row| width(&place_text(row), SMALL_FONT) + proof_width(row);
-    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), right(row));
+    // The same goes for an operation without a place, as over time.
+    let row = |row: &Row| match right(row) {
+        0.0 => 1.14 * width(&row_text(row), ROW_FONT),
+        right => pair(width(&row_text(row), ROW_FONT), right),
+    };
     let rows = card.rows.iter().map(row).fold(0.0, f32::max);
     let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
     let least = if card.status.is_empty() { SHORT_CARD_MIN_WIDTH } else { CARD_MIN_WIDTH };

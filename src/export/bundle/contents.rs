@@ -92,12 +92,11 @@ fn marked(report: &mut Document, brief: &Brief<'_>) {
     if there.is_empty() {
         return;
     }
-    let first = whole.transactions().filter_map(|t| Some(whole.interval(t)?.start)).min().unwrap_or(0);
     let line = |mark: &&Annotation| {
         let own = mark.place.transaction(whole).filter(|t| brief.example.renaming.transactions.contains(t));
         let of_it = if own.is_some() { " (part of this anomaly)" } else { "" };
         let said = if mark.text.is_empty() { String::new() } else { format!(": {}", visible_line(&mark.text)) };
-        vec![strong(visible(&mark.place.describe(whole, first))), text(format!("{of_it}{said}"))]
+        vec![strong(visible(&mark.place.describe(whole))), text(format!("{of_it}{said}"))]
     };
     report.heading(2, "Marks in the history");
     report.blocks.push(Block::List(there.iter().map(line).collect()));
