@@ -228,7 +228,7 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
         window.run_steps(4);
         assert_eq!(step(&window), Some(place));
         assert!(says(&window, "this write is refused"));
-        assert!(says(&window, "A single-copy database could return this at READ COMMITTED"));
+        assert!(says(&window, "A single-copy database could return just these operations at READ COMMITTED"));
         push(&mut window, "Previous step");
         assert_eq!(step(&window), Some(place - 1));
         push(&mut window, "Next step");

@@ -53,7 +53,7 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     let mut n_more = 0;
     for (from, to, name) in seen(faults, area) {
         let name = elide(name, ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize);
-        let text = (from + PAD).min(area.right() - width(&name, font)).max(area.left());
+        let text = place_of((from, to), width(&name, font), area);
         let Some(row) =
             ends.iter().position(|end| end + GAP <= from.min(text)).or((ends.len() < ROWS).then_some(ends.len()))
         else {
@@ -76,6 +76,20 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     let more = format!("{n_more} more fault{} at the same time", if n_more == 1 { "" } else { "s" });
     scene.text((at, Align::Left), font, more, Role::FaultText, None);
     rows + ROW
+}
+
+/// Where the name of a fault begins: in its bar, or else after it, before it, or where the area has room for it.
+fn place_of((from, to): (f32, f32), width: f32, area: Rect) -> f32 {
+    let (after, before) = (to + PAD, from - PAD - width);
+    if from + width + 2.0 * PAD <= to {
+        from + PAD
+    } else if after + width <= area.right() {
+        after
+    } else if before >= area.left() {
+        before
+    } else {
+        (from + PAD).min(area.right() - width).max(area.left())
+    }
 }
 
 /// The stretches in which there is any, of faults by their beginnings.

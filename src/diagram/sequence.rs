@@ -154,20 +154,35 @@ fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Opti
 
 /// The faults of a cluster from column to column.
 fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, moments: &[Moment], layout: &Layout) {
+    let all = whole.cluster().faults();
+    let since = |time: i64| clock.place(time, true);
+    let last = clock.real.length;
+    let mut ends: Vec<f64> = all.iter().flat_map(|fault| [Some(fault.start), fault.end]).flatten().map(since).collect();
+    ends.retain(|end| *end <= last);
+    ends.sort_by(f64::total_cmp);
+    ends.dedup();
     let x = |time: i64| {
-        let since = clock.place(time, true);
-        let before = moments.iter().take_while(|moment| moment.from <= since).last();
-        // Within a column as far to the right as its first end is away, then between it and the next.
-        before.map_or(moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART), |moment| {
-            let (left, right) = sides(moment, layout);
-            let share = (since - moment.from) / (moment.ended - moment.from).max(1e-9);
-            if share > 1.0 { right + APART } else { left + (right - left) * share as f32 }
-        })
+        let since = since(time);
+        let Some(at) = moments.iter().rposition(|moment| moment.from <= since) else {
+            return moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART);
+        };
+        let (moment, next) = (&moments[at], moments.get(at + 1));
+        let (left, right) = sides(moment, layout);
+        if since <= moment.ended {
+            // Within a column as far to the right as its first end is away.
+            return left + (right - left) * ((since - moment.from) / (moment.ended - moment.from).max(1e-9)) as f32;
+        }
+        // What happened until the next one is equally far from each other.
+        let until = next.map_or(f64::INFINITY, |next| next.from);
+        let between = &ends[ends.partition_point(|end| *end <= moment.ended)..ends.partition_point(|end| *end < until)];
+        let share = (between.partition_point(|end| *end < since) + 1) as f32 / (between.len() + 1) as f32;
+        let end = next.map_or(layout.bounds.right(), |next| sides(next, layout).0);
+        right + (end - right) * share
     };
     let area = Rect::from_min_max(layout.bounds.min + vec2(0.0, AXIS), layout.bounds.max + vec2(0.0, AXIS));
-    let all = whole.cluster().faults();
-    let lasting = all.iter().take(FAULTS).map(|fault| {
-        let end = fault.end.map_or(area.right(), x);
+    let begun = all.iter().filter(|fault| since(fault.start) <= last).take(FAULTS);
+    let lasting = begun.map(|fault| {
+        let end = fault.end.filter(|end| since(*end) <= last).map_or(area.right(), x);
         Lasting::new(fault, x(fault.start), end)
     });
     let lasting: Vec<Lasting> = lasting.filter(|fault| fault.to > fault.from).collect();

@@ -38,7 +38,7 @@ fn version_order(order: VersionOrder) -> Option<Finding> {
         text += &format!(" Session order gives {}{more}, of keys that only one session writes.", grouped(by_session));
     }
     if known + by_session < pairs {
-        text += " Of the others, session order orders those that one session wrote: strong levels have to search for the rest.";
+        text += " Strong levels have to search for the rest.";
     }
     (pairs > 0).then(|| Finding::new(Kind::VersionOrder, Severity::Note, known, text))
 }

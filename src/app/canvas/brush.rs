@@ -261,12 +261,13 @@ impl Brush<'_> {
         let room = if on_screen < LEGIBLE { self.room(&words, at) } else { f32::INFINITY };
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
         let is_small = on_screen < smallest(role);
-        let is_brief = is_small && role == Role::Folded && self.zoom >= BRIEF;
+        // How many operations are left out is said in a word where the line has no room.
+        let fits = crate::diagram::text_size::width(text, size) <= room;
+        let is_brief = role == Role::Folded && self.zoom >= BRIEF && (is_small || !fits);
         if is_note && is_small && !is_brief && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
             // Where words can be read, bars would only distract.
             return;
         }
-        // How many operations are left out is said even where there is little room.
         let brief = is_brief.then(|| text.split(' ').take(2).chain(["more"]).collect::<Vec<_>>().join(" "));
         let text = brief.as_deref().unwrap_or(text);
         if is_small && !is_brief || room < size {

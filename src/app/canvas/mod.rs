@@ -243,7 +243,7 @@ impl Canvas {
             Some(_) => None,
         };
         self.draw_dragged(ui, rect);
-        self.draw_labels(ui, rect);
+        self.draw_labels(ui, rect, cards);
         self.name_things(ui, rect);
         let bounds = self.bounds();
         let lit = self.area_of(&self.look.lit.transactions).map(|area| self.navigation.to_screen_rect(rect, area));
@@ -517,15 +517,19 @@ impl Canvas {
         self.edge_at(rect, at).map(|edge| Attention::Edge(edge.arrow.edge))
     }
 
-    fn draw_labels(&self, ui: &Ui, rect: Rect) {
-        if crate::diagram::layout::LABEL_FONT * self.navigation.zoom() < LEGIBLE_LABEL {
+    fn draw_labels(&self, ui: &Ui, rect: Rect, cards: Cards) {
+        let size = crate::diagram::layout::LABEL_FONT * self.navigation.zoom();
+        if size < LEGIBLE_LABEL {
             return;
         }
+        // Of many edges, only those that are lit have labels where these have to be larger than the picture shrinks them.
+        let is_crowded = cards == Cards::Fixed && size < brush::LEGIBLE && !self.look.lit.edges.is_empty();
         let Some(model) = &self.model else { return };
         for (_, edge) in model.edges_iter() {
             let display = edge.display();
             let area = self.navigation.to_screen_rect(rect, display.sketch.label);
-            if display.is_shown() && !self.look.is_absent(&display.sketch.arrow) && area.intersects(rect) {
+            let is_pale = is_crowded && display.strength() < 1.0;
+            if display.is_shown() && !is_pale && !self.look.is_absent(&display.sketch.arrow) && area.intersects(rect) {
                 self.draw_marks(ui, rect, &display.sketch.label_marks, display.strength());
             }
         }

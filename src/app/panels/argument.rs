@@ -111,7 +111,7 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     let others = example.violation.also.iter().map(String::as_str).filter(|name| !codes.contains(name));
     let also = match others.collect::<Vec<&str>>().join(", ") {
         also if also.is_empty() => also,
-        also => format!(", also known as {also}"),
+        also => format!("; these operations also match {also}"),
     };
     style::note(ui, format!("In the literature: {codes}{also}"));
 }

@@ -212,8 +212,8 @@ fn legend_ui(ui: &mut Ui) {
         }
         for (width, word) in [(1.4, "checked"), (0.5, "follows from another level")] {
             let (area, _) = ui.allocate_exact_size(vec2(22.0, 14.0), Sense::hover());
-            let stroke = Stroke::new(width, palette.bad);
-            ui.painter().rect(area.shrink(1.0), 4.0, palette.tint(palette.bad), stroke, StrokeKind::Inside);
+            let stroke = Stroke::new(width, palette.weak);
+            ui.painter().rect(area.shrink(1.0), 4.0, palette.tint(palette.weak), stroke, StrokeKind::Inside);
             style::note(ui, word);
             ui.add_space(8.0);
         }
@@ -241,6 +241,7 @@ fn names_ui(ui: &mut Ui) {
 fn spelled(base: &Base) -> String {
     match base.code {
         "PRAM" => "pipelined RAM".to_owned(),
+        "SER" => "serializability (SSER: with real time)".to_owned(),
         _ => base.name.replace("adya-", "Adya's ").replace('-', " "),
     }
 }

@@ -17,7 +17,6 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
-        style::note(ui, "Steps");
         super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
         super::small_button_ui(ui, Command::NextLayer, "→", requests);
         if document.run.is_none() {
@@ -26,7 +25,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         }
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);
-            let response = ui.add(Button::selectable(chosen, layer.kind.word()).small());
+            let response = ui.add(Button::selectable(chosen, layer.kind.word()).small().frame_when_inactive(true));
             let name = format!("Layer {}", layer.kind.word());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name.as_str()));
             if response.on_hover_text(layer.kind.meaning()).clicked() {
@@ -43,7 +42,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         if alternatives.on_hover_text(super::tooltip(Command::Alternatives)).clicked() {
             requests.push(Request::Run(Command::Alternatives));
         }
-        let replay = ui.add(Button::selectable(document.run.is_some(), "Replay").small());
+        let replay = ui.add(Button::selectable(document.run.is_some(), "Replay").small().frame_when_inactive(true));
         if replay.on_hover_text(super::tooltip(Command::Replay)).clicked() {
             requests.push(Request::Run(Command::Replay));
         }

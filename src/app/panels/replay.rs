@@ -194,7 +194,7 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
             let colour = if is_about { palette.strong } else { palette.weak };
             let name = history.key_name(before.key);
             let label = RichText::new(elide(&name, most[0])).monospace().color(colour);
-            ui.vertical(|ui| ui.label(label).on_hover_text(&name));
+            ui.vertical(|ui| ui.add(Label::new(label).extend()).on_hover_text(&name));
             state_ui(ui, (history, before, most[1]), colour, &format!("Key {name} before: "));
             let changed = if before != after { palette.accent } else { colour };
             state_ui(ui, (history, after, most[2]), changed, &format!("Key {name} after: "));

@@ -155,6 +155,9 @@ impl Made {
     }
 }
 
+/// Longest name of a pattern with the one that explains all of it, in bytes: as much as the list has room for.
+const LONGEST: usize = 38;
+
 /// Lines being built.
 struct Making<'a> {
     wanted: &'a Wanted,
@@ -229,9 +232,12 @@ impl Making<'_> {
         let open = self.wanted.is_open(branch);
         if in_sight {
             let is_whole = places.len() as u64 == count;
-            let shown_as =
-                self.shown_as(places).filter(|_| is_whole).map(|other| format!(" (shown as {})", other.row().title));
-            let text = pattern_text(pattern) + &shown_as.unwrap_or_default();
+            let mut text = pattern_text(pattern);
+            if let Some(other) = self.shown_as(places).filter(|_| is_whole) {
+                let more = format!(" → {}", other.row().title);
+                // The name itself comes first where both have no room.
+                text += if text.len() + more.len() <= LONGEST { &more } else { "" };
+            }
             self.lines.push(Line::Branch { branch, text, count, open });
         }
         let in_sight = in_sight && open;

@@ -9,11 +9,11 @@ pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolatio
     let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
     match (weaker.is_empty(), settings.is_empty()) {
         (false, _) => format!(
-            "A single-copy database could return this at {}. At {setting}, the setting that promises this level, it would \
+            "A single-copy database could return just these operations at {}. At {setting}, the setting that promises this level, it would \
              have to block or abort a transaction, or return something else.",
             weaker.join(" and at ")
         ),
-        (true, false) => format!("A single-copy database could return this at {setting}."),
+        (true, false) => format!("A single-copy database could return just these operations at {setting}."),
         (true, true) => {
             let respected = if has_times { "sessions and recorded times" } else { "sessions" };
             format!("No order that respects {respected} explains all reads by one up-to-date copy of the data.")

@@ -51,9 +51,10 @@ impl Lanes<'_> {
             let areas = places.map(|at| Rect::from_center_size(at, size));
             // Where it covers neither a transaction nor another label, and preferably no other edge.
             let is_free = |area: &&Rect| !taken.iter().any(|other| other.intersects(**area));
+            let is_order = self.shown.timeline.is_order;
             let is_alone = |area: &&Rect| {
                 let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
-                ways.len() > FEW || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
+                (ways.len() > FEW && !is_order) || !others.any(|ends| chord_enters(**area, ends[0], ends[1]))
             };
             // Short edges have it to one side.
             let aside = [-1.0, 1.0].map(|side| areas[0].translate(vec2(side * (size.x / 2.0 + SIDE), 0.0)));
@@ -62,10 +63,10 @@ impl Lanes<'_> {
             let free = alone.or_else(|| areas.iter().find(is_free));
             let in_between =
                 || Rect::from_center_size(along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3), size);
-            // An order has as many edges as reads: a label over another one would hide both, and pointing at an edge tells.
-            let area = match free {
+            // An order has as many edges as reads: a label over another edge would hide both, and pointing at an edge tells.
+            let area = match if is_order { alone } else { free } {
                 Some(area) => *area,
-                None if self.shown.timeline.is_order => continue,
+                None if is_order => continue,
                 None => in_between(),
             };
             taken.push(area);

@@ -12,7 +12,7 @@ use super::theme::Role;
 use super::timeline::{Axis, Timeline};
 use super::{Anomaly, Emphasis, Target};
 use crate::diagram::path::Path;
-use crate::history::{Annotation, FaultSpan, History, SessionId, TransactionId, grouped};
+use crate::history::{Annotation, FaultSpan, History, OperationId, SessionId, TransactionId, grouped};
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 use rows::Rows;
 
@@ -301,10 +301,13 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// As many of the first operations of a transaction as have room.
+    /// As many of the first operations of a transaction as have room, of the anomaly those that it is about.
     fn says(&self, transaction: TransactionId, columns: usize) -> String {
         let mut text = String::new();
-        for operation in self.shown.history.operations_of(transaction) {
+        let all = self.shown.history.operations_of(transaction);
+        let own = self.shown.anomaly.as_ref().filter(|a| a.renaming.new_transaction(transaction).is_some());
+        let is_about = |o: &OperationId| own.is_none_or(|anomaly| anomaly.renaming.new_operation(*o).is_some());
+        for operation in all.filter(is_about) {
             let gap = if text.is_empty() { "" } else { "  " };
             let next = format!("{gap}{}", printable(&self.shown.history.operation_text(operation)));
             if text_columns(&text) + text_columns(&next) > columns {

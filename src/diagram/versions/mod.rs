@@ -18,10 +18,13 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 /// Maximum number of lists, none the beginning of another, that versions are ordered by.
 const TOLD: usize = 64;
 
+/// A version that its writer overwrote itself.
+const INTERMEDIATE: &str = "intermediate write";
+
 /// One version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its writer; ⊥ for the initial version.
+    /// Its writer; ⊥ for the initial version, unless a transaction set the key up.
     pub writer: TransactionId,
     /// The write; none of ⊥.
     pub write: Option<OperationId>,
@@ -33,6 +36,14 @@ pub struct Row {
     pub blemish: Option<&'static str>,
     /// Whether a session, an update or a list that was read puts it right after the row before it.
     pub is_joined: bool,
+}
+
+impl Row {
+    /// Whether others should not read it and it was rolled back, or they did. An intermediate write that only its own
+    /// transaction knows is as good as any.
+    pub(super) fn is_harmful(&self) -> bool {
+        self.blemish.is_some_and(|blemish| blemish != INTERMEDIATE || !self.readers.is_empty())
+    }
 }
 
 /// An order of two versions that the selected anomaly forces: indices of rows.
@@ -78,6 +89,7 @@ impl Chain {
             blemish: None,
             is_joined: false,
         }];
+        let is_list = history.lists().is_list(key);
         let mut reads = Vec::new();
         let all = going(control, history.keys().iter().enumerate());
         for (place, _) in all.filter(|(_, other)| **other == key) {
@@ -86,18 +98,21 @@ impl Chain {
             match history.kinds()[place] {
                 OperationKind::Read => reads.push((t, operation)),
                 OperationKind::Write => {
-                    let replaced =
-                        rows.last().is_some_and(|row: &Row| row.writer == t && !history.lists().is_list(key));
+                    let (value, write) = (history.values()[place], Some(operation));
+                    if rows.len() == 1 && !is_list && history.set_up().contains(&t) {
+                        // What sets the key up is the initial version.
+                        rows[0] = Row { writer: t, write, value, ..rows[0].clone() };
+                        continue;
+                    }
+                    let replaced = rows.last().is_some_and(|row: &Row| row.writer == t && !is_list);
                     if replaced && let Some(row) = rows.last_mut() {
-                        row.blemish = Some("intermediate write");
+                        row.blemish = Some(INTERMEDIATE);
                     }
                     let blemish = match resolution.standing(t) {
                         Standing::Aborted => Some("aborted"),
                         Standing::Dropped | Standing::Possible => Some("outcome unknown"),
                         _ => None,
                     };
-                    let value = history.values()[place];
-                    let write = Some(operation);
                     rows.push(Row { writer: t, write, value, readers: Vec::new(), blemish, is_joined: false });
                 }
             }

@@ -161,8 +161,11 @@ impl Columns<'_> {
         // A write of the anomaly is one of its operations.
         let own = self.anomaly.zip(row.write).and_then(|(anomaly, write)| anomaly.renaming.new_operation(write));
         let target = own.map(Target::Operation).or(self.target(row.writer));
-        let (name, value) = (self.name(row.writer), elide(&self.history.value_name(row.value), 13));
-        let outcome = if row.blemish.is_some() { Outcome::Aborted } else { Outcome::Committed };
+        let (mut name, value) = (self.name(row.writer), elide(&self.history.value_name(row.value), 13));
+        if self.history.set_up().contains(&row.writer) {
+            name += " (initial)";
+        }
+        let outcome = if row.is_harmful() { Outcome::Aborted } else { Outcome::Committed };
         let is_own = matches!(target, Some(Target::Transaction(_) | Target::Operation(_)));
         let emphasis = if is_own { Emphasis::Cycle } else { Emphasis::Evidence };
         self.scene.rect(card, 6.0, Role::Bar(outcome, emphasis), target);
@@ -199,7 +202,8 @@ impl Columns<'_> {
             scene.bounds.max.y = scene.bounds.max.y.max(y);
         };
         if let Some(blemish) = row.blemish {
-            line(&mut self.scene, blemish, Role::FaultText, None);
+            let role = if row.is_harmful() { Role::FaultText } else { Role::Folded };
+            line(&mut self.scene, blemish, role, None);
         }
         if row.readers.is_empty() {
             line(&mut self.scene, unread, Role::Folded, None);
