@@ -36,6 +36,8 @@ pub struct Row {
     pub blemish: Option<&'static str>,
     /// Whether a session, an update or a list that was read puts it right after the row before it.
     pub is_joined: bool,
+    /// Whether its writer set the key up: it is the initial version.
+    pub sets_up: bool,
 }
 
 impl Row {
@@ -88,8 +90,10 @@ impl Chain {
             readers: Vec::new(),
             blemish: None,
             is_joined: false,
+            sets_up: false,
         }];
         let is_list = history.lists().is_list(key);
+        let set_up: BTreeSet<TransactionId> = resolution.merged_into_initial().collect();
         let mut reads = Vec::new();
         let all = going(control, history.keys().iter().enumerate());
         for (place, _) in all.filter(|(_, other)| **other == key) {
@@ -99,9 +103,9 @@ impl Chain {
                 OperationKind::Read => reads.push((t, operation)),
                 OperationKind::Write => {
                     let (value, write) = (history.values()[place], Some(operation));
-                    if rows.len() == 1 && !is_list && history.set_up().contains(&t) {
+                    if set_up.contains(&t) && rows[0].write.is_none() && !is_list {
                         // What sets the key up is the initial version.
-                        rows[0] = Row { writer: t, write, value, ..rows[0].clone() };
+                        rows[0] = Row { writer: t, write, value, sets_up: true, ..rows[0].clone() };
                         continue;
                     }
                     let replaced = rows.last().is_some_and(|row: &Row| row.writer == t && !is_list);
@@ -113,7 +117,15 @@ impl Chain {
                         Standing::Dropped | Standing::Possible => Some("outcome unknown"),
                         _ => None,
                     };
-                    rows.push(Row { writer: t, write, value, readers: Vec::new(), blemish, is_joined: false });
+                    rows.push(Row {
+                        writer: t,
+                        write,
+                        value,
+                        readers: Vec::new(),
+                        blemish,
+                        is_joined: false,
+                        sets_up: false,
+                    });
                 }
             }
         }
@@ -343,6 +355,21 @@ mod tests {
         let (_, chain) = chain("a: [w x 1] [w x 2]\nb: [w x 3]\nc: [r x 3, w x 4]\n", "x");
         let joined: Vec<bool> = chain.rows.iter().map(|row| row.is_joined).collect();
         assert_eq!(joined, [false, true, true, false, true]);
+    }
+
+    #[test]
+    fn what_sets_a_key_up_is_its_initial_version() {
+        let (history, chain) = chain("a: [w x 0, w y 0] [r x 0, w x 1]\nb: [r y 0, r x 0, r x 1]\n", "x");
+        assert_eq!(values(&history, &chain), ["0", "1"]);
+        assert!(chain.rows[0].sets_up && !chain.rows[1].sets_up);
+        assert_eq!(chain.rows[0].readers.len(), 2, "reads of the initial value are of that version");
+    }
+
+    #[test]
+    fn an_intermediate_write_is_harmful_where_others_read_it() {
+        let (_, chain) = chain("a: [w x 1, w x 2, w x 3]\nb: [r x 2]\nc: [w x 4]!\n", "x");
+        let harmful: Vec<bool> = chain.rows.iter().map(Row::is_harmful).collect();
+        assert_eq!(harmful, [false, false, true, false, true]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use emath::{Pos2, Rect, Vec2, pos2, vec2};
 /// A card of a version.
 const CARD: Vec2 = vec2(112.0, 46.0);
 /// From one card to the next.
-pub const STEP: f32 = 146.0;
+pub const STEP: f32 = 143.0;
 /// From one arc of what is forced to the next.
 const ARC: f32 = 22.0;
 /// Room above the cards.
@@ -162,7 +162,7 @@ impl Columns<'_> {
         let own = self.anomaly.zip(row.write).and_then(|(anomaly, write)| anomaly.renaming.new_operation(write));
         let target = own.map(Target::Operation).or(self.target(row.writer));
         let (mut name, value) = (self.name(row.writer), elide(&self.history.value_name(row.value), 13));
-        if self.history.set_up().contains(&row.writer) {
+        if row.sets_up {
             name += " (initial)";
         }
         let outcome = if row.is_harmful() { Outcome::Aborted } else { Outcome::Committed };
