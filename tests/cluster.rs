@@ -536,6 +536,30 @@ fn commits_that_a_failover_of_redis_loses_are_found() {
     assert!(told.contains("failover from "), "{told}");
 }
 
+/// A server that is killed, and one that is restarted by its administrator, keeps what it committed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_is_stopped_is_started_as_it_was() {
+    let Some(mut server) = postgres::start(&[]) else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = format!("postgres:{}", server.connection());
+    let pid = format!("all={}", server.socket_dir().join("data/postmaster.pid").display());
+    let faults = ["--kill", &pid, "--restart", &pid, "--every", "1", "--for", "0.2", "--patience", "30"];
+    let workload = ["--db", &url, "--isolation", "serializable", "--workload", "mini", "--keys", "8", "--final-reads"];
+    let more = ["--transactions", "1000000", "--time-limit", "10"];
+    let history = std::thread::scope(|scope| {
+        scope.spawn(|| server.wait());
+        collect(folder.path(), &[&workload[..], &faults, &more].concat())
+    });
+    let faults = history.cluster().faults();
+    for what in ["kill-all", "restart-all"] {
+        assert!(faults.iter().any(|fault| fault.what == what && fault.end.is_some()), "{what}: {faults:?}");
+    }
+    let n_committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed).count();
+    assert!(n_committed > 100, "{n_committed}: it came back");
+    assert!(is_satisfied(&check(&history), Level::StrictSerializability));
+}
+
 /// Processes that use one file of SQLite are killed in the middle of transactions: what was committed stays, and no more.
 #[test]
 fn killed_clients_of_sqlite_lose_nothing() {

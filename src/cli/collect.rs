@@ -83,6 +83,14 @@ struct FaultArguments {
     /// A process of this machine to pause with its children: its number, or the file that holds it
     #[arg(long, value_name = "NAME=PID")]
     pause: Vec<Named>,
+    /// A process of this machine to kill with its children, and to start again as it was
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "NAME=PID")]
+    kill: Vec<Named>,
+    /// A process of this machine that is asked to end (SIGTERM), and started again as it was
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "NAME=PID")]
+    restart: Vec<Named>,
     /// What a relay in front of a server does to connections: cut, hold (nothing passes) or delay:MILLISECONDS
     #[arg(long, value_name = "NAME=HOW")]
     relay: Vec<Named>,
@@ -108,6 +116,8 @@ impl FaultArguments {
         };
         let mut faults: Vec<Fault> =
             self.fault_cmd.iter().map(own).chain(self.pause.iter().map(Fault::pause)).collect();
+        #[cfg(target_os = "linux")]
+        faults.extend(self.kill.iter().map(Fault::kill).chain(self.restart.iter().map(Fault::restart)));
         faults.extend(self.relayed(servers)?);
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
         Ok(Faults { faults, every, lasting })

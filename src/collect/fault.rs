@@ -2,6 +2,8 @@
 //!
 //! The commands are those of the command line. Nothing that a file says is ever run.
 
+#[cfg(target_os = "linux")]
+use super::process::{Process, Signal};
 use super::{CollectError, Mode, Recorder, Relay};
 use crate::control::Control;
 use std::process::{Command, Stdio};
@@ -45,6 +47,12 @@ pub enum Action {
     Command(String),
     /// A relay does something else from now on.
     Relay(Arc<Relay>, Mode),
+    /// A process is stopped.
+    #[cfg(target_os = "linux")]
+    Stop(Arc<Process>, Signal),
+    /// It is started again as it was.
+    #[cfg(target_os = "linux")]
+    Start(Arc<Process>),
 }
 
 impl Action {
@@ -55,6 +63,10 @@ impl Action {
                 relay.set(*mode);
                 Ok(())
             }
+            #[cfg(target_os = "linux")]
+            Action::Stop(process, signal) => process.stop(*signal),
+            #[cfg(target_os = "linux")]
+            Action::Start(process) => process.start(),
         }
     }
 }
@@ -83,6 +95,24 @@ impl Fault {
             ))
         };
         Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
+    }
+
+    /// Kills a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
+    #[cfg(target_os = "linux")]
+    pub fn kill(Named { name, command: target }: &Named) -> Fault {
+        Fault::stop(format!("kill-{name}"), target, Signal::Kill)
+    }
+
+    /// Asks a process to end, and starts it again as it was.
+    #[cfg(target_os = "linux")]
+    pub fn restart(Named { name, command: target }: &Named) -> Fault {
+        Fault::stop(format!("restart-{name}"), target, Signal::Terminate)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn stop(name: String, target: &str, signal: Signal) -> Fault {
+        let process = Arc::new(Process::new(target));
+        Fault { name, begin: Action::Stop(Arc::clone(&process), signal), end: Some(Action::Start(process)) }
     }
 
     /// Lets a relay do something for a while.

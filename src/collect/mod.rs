@@ -36,6 +36,8 @@ mod mysql;
 mod passwords;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(target_os = "linux")]
+mod process;
 mod program;
 pub mod protocol;
 mod recorder;

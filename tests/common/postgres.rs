@@ -156,6 +156,11 @@ impl Server {
         [crash, start]
     }
 
+    /// Waits until the server that was started first has ended: until then the system does not forget it.
+    pub(crate) fn wait(&mut self) {
+        self.process.wait().expect("it is our child");
+    }
+
     /// Kills the server as a crash of the machine would.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it is our child");
