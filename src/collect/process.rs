@@ -69,6 +69,9 @@ impl Process {
     pub fn stop(&self, signal: Signal) -> Result<(), String> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.number(kept.started)?;
+        if status(number).is_none() {
+            return Err(format!("there is no process {number}"));
+        }
         let failed = |what: &str, error: io::Error| format!("process {number}: {what}: {error}");
         kept.launch = Some(Launch::of(number).map_err(|error| failed("how it was started is not known", error))?);
         let mut all = vec![number];
