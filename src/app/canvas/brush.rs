@@ -262,8 +262,8 @@ impl Brush<'_> {
         let is_note = matches!(role, Role::RowPlace | Role::CardStatus | Role::Folded);
         let is_small = on_screen < smallest(role);
         // How many operations are left out is said in a word where the line has no room.
-        let fits = crate::diagram::text_size::width(text, size) <= room;
-        let is_brief = role == Role::Folded && self.zoom >= BRIEF && (is_small || !fits);
+        let fits = || crate::diagram::text_size::width(text, size) <= room;
+        let is_brief = role == Role::Folded && self.zoom >= BRIEF && (is_small || !fits());
         if is_note && is_small && !is_brief && TITLE_FONT * self.zoom >= smallest(Role::CardTitle) {
             // Where words can be read, bars would only distract.
             return;
