@@ -8,8 +8,8 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Action, Address, ClientOptions, Fault, Faults, Mode, Named, Relay, Requirement, Snapshot, Statistics, WriteOrder,
-    servers,
+    Address, ClientOptions, FaultForm, FaultKind, Faults, Named, Requirement, Snapshot, Statistics, WriteOrder,
+    faults_of, servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Which database, and how to use it.
@@ -109,40 +109,19 @@ impl FaultArguments {
         if let Some(heal) = self.heal_cmd.iter().find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name)) {
             anyhow::bail!("--heal-cmd {}: no --fault-cmd has this name", heal.name);
         }
-        let own = |Named { name, command }: &Named| Fault {
-            name: name.clone(),
-            begin: Action::Command(command.clone()),
-            end: heals(name).map(Action::Command),
+        let form = |kind: FaultKind, Named { name, command }: &Named| {
+            let heal = if kind == FaultKind::Command { heals(name) } else { None };
+            FaultForm { kind, name: name.clone(), target: command.clone(), heal }
         };
-        let mut faults: Vec<Fault> =
-            self.fault_cmd.iter().map(own).chain(self.pause.iter().map(Fault::pause)).collect();
+        let of = |kind, all: &[Named]| all.iter().map(|named| form(kind, named)).collect::<Vec<_>>();
+        let mut forms = of(FaultKind::Command, &self.fault_cmd);
+        forms.extend(of(FaultKind::Pause, &self.pause));
         #[cfg(target_os = "linux")]
-        faults.extend(self.kill.iter().map(Fault::kill).chain(self.restart.iter().map(Fault::restart)));
-        faults.extend(self.relayed(servers)?);
+        forms.extend([of(FaultKind::Kill, &self.kill), of(FaultKind::Restart, &self.restart)].concat());
+        forms.extend(of(FaultKind::Relay, &self.relay));
+        let faults = faults_of(&forms, servers).map_err(|why| anyhow::anyhow!("--{why}"))?;
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
         Ok(Faults { faults, every, lasting })
-    }
-
-    /// The faults of relays, one relay for each server.
-    fn relayed(&self, servers: &mut [Address]) -> anyhow::Result<Vec<Fault>> {
-        let mut relays: Vec<(&str, Arc<Relay>)> = Vec::new();
-        let mut faults = Vec::new();
-        for Named { name, command } in &self.relay {
-            let mode: Mode = command.parse().map_err(|why| anyhow::anyhow!("--relay {name}: {why}"))?;
-            let relay = match relays.iter().find(|(known, _)| known == name) {
-                Some((_, relay)) => Arc::clone(relay),
-                None => {
-                    let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
-                    let server = server.with_context(|| format!("--relay {name}: no server has this name"))?;
-                    let (relay, url) = Relay::before(&server.url)?;
-                    server.url = url;
-                    relays.push((name, Arc::new(relay)));
-                    Arc::clone(&relays[relays.len() - 1].1)
-                }
-            };
-            faults.push(Fault::relay(name, &relay, mode));
-        }
-        Ok(faults)
     }
 }
 

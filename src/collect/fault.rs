@@ -2,9 +2,10 @@
 //!
 //! The commands are those of the command line. Nothing that a file says is ever run.
 
+use super::fault_form::is_name;
 #[cfg(target_os = "linux")]
 use super::process::{Process, Signal};
-use super::{CollectError, Mode, Recorder, Relay};
+use super::{CollectError, Mode, Recorder, Relay, Statistics};
 use crate::control::Control;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
@@ -30,9 +31,6 @@ impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Named, String> {
-        let is_name = |name: &str| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_' || b == b'.')
-        };
         match text.split_once('=').filter(|(name, command)| is_name(name) && !command.trim().is_empty()) {
             Some((name, command)) => Ok(Named { name: name.to_owned(), command: command.to_owned() }),
             None => Err("expected a name and a command, like `pause=kill -STOP 4711`".to_owned()),
@@ -83,10 +81,11 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it in its first line.
-    pub fn pause(Named { name, command: target }: &Named) -> Fault {
+    /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it
+    /// in its first line.
+    pub(super) fn pause(name: &str, target: &str) -> Fault {
         let number = match target.bytes().all(|b| b.is_ascii_digit()) {
-            true => target.clone(),
+            true => target.to_owned(),
             false => format!("$(head -n 1 '{}')", target.replace('\'', "'\\''")),
         };
         let signal = |signal: &str| {
@@ -97,26 +96,15 @@ impl Fault {
         Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
     }
 
-    /// Kills a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
+    /// Stops a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
     #[cfg(target_os = "linux")]
-    pub fn kill(Named { name, command: target }: &Named) -> Fault {
-        Fault::stop(format!("kill-{name}"), target, Signal::Kill)
-    }
-
-    /// Asks a process to end, and starts it again as it was.
-    #[cfg(target_os = "linux")]
-    pub fn restart(Named { name, command: target }: &Named) -> Fault {
-        Fault::stop(format!("restart-{name}"), target, Signal::Terminate)
-    }
-
-    #[cfg(target_os = "linux")]
-    fn stop(name: String, target: &str, signal: Signal) -> Fault {
+    pub(super) fn stop(name: String, target: &str, signal: Signal) -> Fault {
         let process = Arc::new(Process::new(target));
         Fault { name, begin: Action::Stop(Arc::clone(&process), signal), end: Some(Action::Start(process)) }
     }
 
     /// Lets a relay do something for a while.
-    pub fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
+    pub(super) fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
         let to = |mode| Action::Relay(Arc::clone(relay), mode);
         Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)) }
     }
@@ -135,7 +123,12 @@ pub struct Faults {
 
 impl Faults {
     /// Runs until the sessions are `done` or `control` says so. Whatever is broken then is healed.
-    pub(super) fn run(&self, recorder: &Recorder, done: &AtomicBool, control: &Control) -> Result<(), CollectError> {
+    pub(super) fn run(
+        &self,
+        (recorder, statistics): (&Recorder, &Statistics),
+        done: &AtomicBool,
+        control: &Control,
+    ) -> Result<(), CollectError> {
         let goes_on = || !done.load(Ordering::Relaxed) && control.check().is_ok();
         let waits = |time: Duration| {
             let end = Instant::now() + time;
@@ -148,12 +141,14 @@ impl Faults {
             if !waits(self.every) {
                 break;
             }
+            statistics.begin_fault(&fault.name);
             let begun = step(&fault.name, "start", &fault.begin, recorder);
             if begun.is_ok() {
                 waits(self.lasting);
             }
             // A command that failed may have broken something, too.
             let healed = fault.end.as_ref().map_or(Ok(()), |end| step(&fault.name, "stop", end, recorder));
+            statistics.end_fault();
             begun.and(healed)?;
         }
         Ok(())
@@ -215,9 +210,10 @@ mod tests {
         };
         let every = Duration::from_millis(10);
         let faults = Faults { faults: vec![fault("a", say("begin"))], every, lasting: Duration::from_secs(60) };
-        let (recorder, done, control) = (Recorder::nowhere(), AtomicBool::new(false), Control::new());
+        let (recorder, statistics) = (Recorder::nowhere(), Statistics::new());
+        let (done, control) = (AtomicBool::new(false), Control::new());
         std::thread::scope(|scope| {
-            let thread = scope.spawn(|| faults.run(&recorder, &done, &control));
+            let thread = scope.spawn(|| faults.run((&recorder, &statistics), &done, &control));
             while !log.exists() {
                 std::thread::sleep(TICK);
             }
@@ -225,8 +221,11 @@ mod tests {
             assert_eq!(thread.join().expect("no panic"), Ok(()));
         });
         assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\n");
+        let lasted: Vec<(String, bool)> = statistics.faults().into_iter().map(|f| (f.name, f.end.is_some())).collect();
+        assert_eq!(lasted, [("a".to_owned(), true)]);
         let failing = Faults { faults: vec![fault("b", "exit 3".to_owned())], ..faults };
-        let error = failing.run(&recorder, &AtomicBool::new(false), &control).map_err(|error| error.to_string());
+        let error = failing.run((&recorder, &statistics), &AtomicBool::new(false), &control);
+        let error = error.map_err(|error| error.to_string());
         assert!(error.is_err_and(|text| text.contains("start-b") && text.contains("exit status: 3")));
         assert_eq!(std::fs::read_to_string(&log).expect("a log"), "begin\nend\nend\n");
     }

@@ -29,6 +29,7 @@ mod database;
 mod driver;
 mod endpoint;
 mod fault;
+mod fault_form;
 mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -55,11 +56,12 @@ pub use database::{DATABASES, Database, OpenFunction, database};
 pub use driver::{Connection, Driver, Failure, Isolation};
 pub use endpoint::{Address, Endpoint, servers};
 pub use fault::{Action, Fault, Faults, Named};
+pub use fault_form::{FaultForm, FaultKind, faults_of};
 pub use model::simulate;
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
 pub use run::{ClientOptions, Collection, WriteOrder, collect, collect_on};
-pub use statistics::{Counts, Snapshot, Statistics};
+pub use statistics::{Counts, FaultTime, Snapshot, Statistics};
 
 use crate::generate::GenerateError;
 

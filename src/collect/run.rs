@@ -147,7 +147,7 @@ pub fn collect_on(
     let done = AtomicBool::new(false);
     let results: Vec<Result<(), CollectError>> = std::thread::scope(|scope| {
         let faults = scope.spawn(|| {
-            let result = faults.run(recorder, &done, &shared.control);
+            let result = faults.run((recorder, statistics), &done, &shared.control);
             if result.is_err() {
                 shared.control.stop();
             }

@@ -2,6 +2,7 @@
 
 use crate::history::Outcome;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of latency classes, each twice as long as the one before, from a microsecond on.
@@ -15,6 +16,18 @@ pub struct Statistics {
     operations: AtomicU64,
     lost_sessions: AtomicU64,
     latencies: [AtomicU64; CLASSES],
+    faults: Mutex<Vec<FaultTime>>,
+}
+
+/// When a fault was there, since the run began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultTime {
+    /// Its name.
+    pub name: String,
+    /// When it began.
+    pub begin: Duration,
+    /// When it was healed, if it is.
+    pub end: Option<Duration>,
 }
 
 /// The counts at one moment.
@@ -112,6 +125,7 @@ impl Default for Statistics {
             operations: AtomicU64::new(0),
             lost_sessions: AtomicU64::new(0),
             latencies: [const { AtomicU64::new(0) }; CLASSES],
+            faults: Mutex::default(),
         }
     }
 }
@@ -131,6 +145,26 @@ impl Statistics {
 
     pub(super) fn lose_session(&self) {
         self.lost_sessions.fetch_add(1, Relaxed);
+    }
+
+    fn locked_faults(&self) -> MutexGuard<'_, Vec<FaultTime>> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin_fault(&self, name: &str) {
+        self.locked_faults().push(FaultTime { name: name.to_owned(), begin: self.begin.elapsed(), end: None });
+    }
+
+    /// The last fault is healed.
+    pub(super) fn end_fault(&self) {
+        if let Some(last) = self.locked_faults().last_mut() {
+            last.end = Some(self.begin.elapsed());
+        }
+    }
+
+    /// The faults so far, in their order.
+    pub fn faults(&self) -> Vec<FaultTime> {
+        self.locked_faults().clone()
     }
 
     /// The counts now.

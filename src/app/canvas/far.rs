@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// Below this zoom a picture is far.
 const FAR: f32 = 0.17;
+/// Lines have no detail shorter than this, in points.
+const DETAIL: f32 = 1.5;
 
 /// Whether everything is so small that only blocks and lines can be distinguished.
 pub(super) fn is_far(zoom: f32) -> bool {
@@ -57,7 +59,7 @@ impl Far {
 
 fn mesh(parts: &Parts, look: &Look, zoom: f32) -> Mesh {
     let at = |point: Pos2| (point.to_vec2() * zoom).to_pos2();
-    let mut batch = Batch::default();
+    let mut batch = Batch::with_detail(DETAIL);
     for edge in parts.edges.iter().filter(|edge| !look.hidden.contains(&edge.arrow.relation)) {
         let lit = look.is_lit(&edge.arrow);
         let strength = look.strength_of_edge(&edge.arrow);

@@ -13,6 +13,8 @@ const SIZE: egui::Vec2 = vec2(170.0, 120.0);
 
 /// Its distance from both sides of its corner.
 const MARGIN: f32 = 12.0;
+/// Lines on it have no detail shorter than this, in points.
+const DETAIL: f32 = 3.0;
 /// It takes at most this share of the height.
 const SHARE: f32 = 0.5;
 /// The corners in which it can be, the usual one first.
@@ -96,7 +98,7 @@ fn on_map(map: Rect, bounds: Rect, area: Rect) -> Rect {
 }
 
 fn mesh(map: Rect, bounds: Rect, parts: &Parts, palette: &Palette) -> Mesh {
-    let mut batch = Batch::default();
+    let mut batch = Batch::with_detail(DETAIL);
     for edge in &parts.edges {
         let points = edge.far.iter().map(|point| map.min + (*point - bounds.min) * scale(bounds));
         batch.line(points, 0.7, palette.relation(edge.arrow.relation).gamma_multiply(0.7));

@@ -1,0 +1,182 @@
+//! Faults as users describe them: on the command line, or in a form.
+
+#[cfg(target_os = "linux")]
+use super::process::Signal;
+use super::{Action, Address, Fault, Mode, Relay};
+use std::sync::Arc;
+
+/// What a fault does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A command breaks something, another one heals it.
+    Command,
+    /// A process is paused.
+    Pause,
+    /// A process is killed, and started again as it was.
+    Kill,
+    /// A process is asked to end, and started again as it was.
+    Restart,
+    /// A relay in front of a server disturbs its connections.
+    Relay,
+}
+
+impl FaultKind {
+    /// The kinds that this system has, the simplest first.
+    pub const ALL: &[FaultKind] = if cfg!(target_os = "linux") {
+        &[FaultKind::Pause, FaultKind::Kill, FaultKind::Restart, FaultKind::Relay, FaultKind::Command]
+    } else {
+        &[FaultKind::Pause, FaultKind::Relay, FaultKind::Command]
+    };
+
+    /// Its name, which is that of its option.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Command => "command",
+            FaultKind::Pause => "pause",
+            FaultKind::Kill => "kill",
+            FaultKind::Restart => "restart",
+            FaultKind::Relay => "relay",
+        }
+    }
+
+    /// What it does, in a sentence without a full stop.
+    pub fn about(self) -> &'static str {
+        match self {
+            FaultKind::Command => "a command breaks something, and another one heals it",
+            FaultKind::Pause => "a process of this machine is paused with its children",
+            FaultKind::Kill => "a process of this machine is killed, and started again as it was",
+            FaultKind::Restart => "a process of this machine is asked to end, and started again as it was",
+            FaultKind::Relay => "a relay in front of a server cuts, holds or delays its connections",
+        }
+    }
+
+    /// What its name names.
+    pub fn names(self) -> &'static str {
+        if self == FaultKind::Relay { "name of a server" } else { "name in the history" }
+    }
+
+    /// What it takes besides a name.
+    pub fn takes(self) -> &'static str {
+        match self {
+            FaultKind::Command => "command that breaks something",
+            FaultKind::Pause | FaultKind::Kill | FaultKind::Restart => "process number, or the file that holds it",
+            FaultKind::Relay => "cut, hold or delay:MILLISECONDS",
+        }
+    }
+}
+
+/// A fault as described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultForm {
+    /// What it does.
+    pub kind: FaultKind,
+    /// Its name, for the history; for a relay the name of its server.
+    pub name: String,
+    /// The command, the process or what the relay does: [`FaultKind::takes`].
+    pub target: String,
+    /// The command that heals what a command broke; none if it heals by itself.
+    pub heal: Option<String>,
+}
+
+impl Default for FaultForm {
+    fn default() -> FaultForm {
+        FaultForm { kind: FaultKind::Pause, name: String::new(), target: String::new(), heal: None }
+    }
+}
+
+/// The faults that these descriptions mean. Servers with a relay, one for each, get its address. Errors: what is missing,
+/// or why a relay cannot be made.
+pub fn faults_of(forms: &[FaultForm], servers: &mut [Address]) -> Result<Vec<Fault>, String> {
+    let mut relays = Relays { servers, made: Vec::new() };
+    forms
+        .iter()
+        .map(|form| form.fault(&mut relays).map_err(|why| format!("{} {}: {why}", form.kind.name(), form.name)))
+        .collect()
+}
+
+impl FaultForm {
+    fn fault(&self, relays: &mut Relays<'_>) -> Result<Fault, String> {
+        let (name, target) = (self.name.trim(), self.target.trim());
+        if !is_name(name) {
+            return Err(format!("expected a {} of letters, digits, `-`, `_` and `.`", self.kind.names()));
+        }
+        if target.is_empty() {
+            return Err(format!("expected a {}", self.kind.takes()));
+        }
+        Ok(match self.kind {
+            FaultKind::Command => Fault {
+                name: name.to_owned(),
+                begin: Action::Command(target.to_owned()),
+                end: self.heal.clone().filter(|heal| !heal.trim().is_empty()).map(Action::Command),
+            },
+            FaultKind::Pause => Fault::pause(name, target),
+            #[cfg(target_os = "linux")]
+            FaultKind::Kill => Fault::stop(format!("kill-{name}"), target, Signal::Kill),
+            #[cfg(target_os = "linux")]
+            FaultKind::Restart => Fault::stop(format!("restart-{name}"), target, Signal::Terminate),
+            #[cfg(not(target_os = "linux"))]
+            FaultKind::Kill | FaultKind::Restart => return Err("only possible on Linux".to_owned()),
+            FaultKind::Relay => {
+                let mode: Mode = target.parse()?;
+                Fault::relay(name, &relays.before(name)?, mode)
+            }
+        })
+    }
+}
+
+/// Whether this can be the name of a fault.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
+/// The relays in front of servers, made when they are first needed.
+struct Relays<'a> {
+    servers: &'a mut [Address],
+    made: Vec<(String, Arc<Relay>)>,
+}
+
+impl Relays<'_> {
+    fn before(&mut self, name: &str) -> Result<Arc<Relay>, String> {
+        if let Some((_, relay)) = self.made.iter().find(|(known, _)| known == name) {
+            return Ok(Arc::clone(relay));
+        }
+        let server = self.servers.iter_mut().find(|server| server.name.as_deref() == Some(name));
+        let server = server.ok_or("no server has this name")?;
+        let (relay, url) = Relay::before(&server.url).map_err(|error| error.to_string())?;
+        server.url = url;
+        let relay = Arc::new(relay);
+        self.made.push((name.to_owned(), Arc::clone(&relay)));
+        Ok(relay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(kind: FaultKind, name: &str, target: &str) -> FaultForm {
+        FaultForm { kind, name: name.to_owned(), target: target.to_owned(), heal: None }
+    }
+
+    #[test]
+    fn relays_of_one_server_are_one_relay_whose_address_the_server_gets() {
+        let mut servers = [Address::only("redis://127.0.0.1:6379")];
+        servers[0].name = Some("a".to_owned());
+        let forms = [form(FaultKind::Relay, "a", "cut"), form(FaultKind::Relay, "a", "delay:20")];
+        let faults = faults_of(&forms, &mut servers).expect("both are described");
+        assert_eq!(faults.iter().map(|fault| &*fault.name).collect::<Vec<_>>(), ["cut-a", "delay-a"]);
+        assert!(servers[0].url.starts_with("redis://127.0.0.1:") && !servers[0].url.ends_with(":6379"), "{servers:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let why = |kind, name, target| faults_of(&[form(kind, name, target)], &mut []).map(drop).expect_err("wrong");
+        assert!(
+            why(FaultKind::Pause, "", "1")
+                .ends_with("expected a name in the history of letters, digits, `-`, `_` and `.`")
+        );
+        assert_eq!(why(FaultKind::Pause, "db", " "), "pause db: expected a process number, or the file that holds it");
+        assert_eq!(why(FaultKind::Relay, "db", "cut"), "relay db: no server has this name");
+        assert_eq!(why(FaultKind::Relay, "db", "burn"), "relay db: `burn` is not cut, hold or delay:MILLISECONDS");
+    }
+}
