@@ -313,6 +313,58 @@ fn what_is_wrong_is_said_where_it_is_wrong() {
     assert!(says(&window, "the store tcc cannot hold lists"), "{:?}", trouble(&window));
 }
 
+#[cfg(unix)]
+#[test]
+fn servers_and_faults_are_filled_in_and_shown_while_they_last() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (mut window, _folder, file) = page(egui::Theme::Dark);
+    let database = folder.path().join("test.db");
+    let other = folder.path().join("other.db");
+    std::os::unix::fs::symlink(&database, &other).expect("a second name");
+    window.get_by_label("Add a server").click();
+    window.run_steps(3);
+    for (n, name, path) in [(1, "one", &database), (2, "two", &other)] {
+        fill(&mut window, &format!("Name of server {n}"), name);
+        fill(&mut window, &format!("Address of server {n}"), &format!("sqlite:{}", path.display()));
+    }
+    window.get_by_label("Server 2 is read-only").click();
+    fill(&mut window, "Sessions of server 2", "3");
+    let log = folder.path().join("log");
+    for (name, begin) in [("noise", format!("echo begin >> '{}'", log.display())), ("gone", "true".to_owned())] {
+        window.get_by_label("Add a fault…").click();
+        window.run_steps(4);
+        window.get_by_label("Fault command").click();
+        window.run_steps(4);
+        let n = window.state().state().collect.form.breaks().len();
+        fill(&mut window, &format!("Name of fault {n}"), name);
+        fill(&mut window, &format!("Target of fault {n}"), &begin);
+    }
+    window.get_by_label("Remove fault 2").click();
+    window.run_steps(3);
+    fill(&mut window, "Remedy of fault 1", &format!("echo end >> '{}'", log.display()));
+    fill(&mut window, "Every", "0.1");
+    fill(&mut window, "For", "0.1");
+    fill(&mut window, "Seconds", "2");
+    fill(&mut window, "Transactions", "100000");
+    run(&mut window, Command::Hunt);
+    assert!(says(&window, "what is promised is for one server"), "no product promises it for several");
+    run(&mut window, Command::RunWorkload);
+    wait(&mut window, "a fault", |window| {
+        window.state().state().collect.run.as_ref().is_some_and(|run| run.faults.iter().any(|f| f.end.is_some()))
+    });
+    wait_until_over(&mut window);
+    assert_eq!(last_run(&window).stage, Stage::Done, "{:?}", window.state().state().collect.error);
+    assert!(last_run(&window).faults.iter().all(|fault| fault.name == "noise" && fault.end.is_some()));
+    let request = Request { format: None, rules: None };
+    let history = formats::open(&file, request, &Control::new()).unwrap_or_else(|error| panic!("{error}"));
+    let cluster = history.cluster();
+    let sessions: Vec<_> = cluster.nodes().zip(cluster.sessions_by_node()).collect();
+    assert!(sessions.contains(&("two".to_owned(), 3)) && sessions.contains(&("one".to_owned(), 7)), "{sessions:?}");
+    let told = std::fs::read_to_string(&log).expect("the commands ran");
+    assert_eq!(told.matches("begin").count(), told.matches("end").count());
+    assert_eq!(cluster.faults().len(), told.matches("begin").count());
+}
+
 #[test]
 fn what_is_there_is_never_overwritten() {
     let (mut window, folder, file) = page(egui::Theme::Light);

@@ -60,5 +60,12 @@ fn sweep(
     }
     let axis = |name: &str, unit| Axis { name: name.to_owned(), unit, logarithmic: false };
     let title = format!("Aborted transactions by {name}");
-    Ok(Chart { title, x: axis(name, Unit::Number), y: axis("aborted", Unit::Percent), series, marks: Marks::Dots })
+    Ok(Chart {
+        title,
+        x: axis(name, Unit::Number),
+        y: axis("aborted", Unit::Percent),
+        series,
+        marks: Marks::Dots,
+        bands: Vec::new(),
+    })
 }

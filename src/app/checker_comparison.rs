@@ -74,6 +74,7 @@ impl CheckerComparison {
             y: Axis { name: title.to_owned(), unit, logarithmic: false },
             series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
             marks: Marks::Lines,
+            bands: Vec::new(),
         };
         [chart("Memory growth", Unit::Megabytes, Used::Memory), chart("Processor time", Unit::Seconds, Used::Processor)]
     }

@@ -548,6 +548,10 @@ pub enum Request {
     PlanSweep(Box<super::sweep::Plan>),
     /// Fill in a field of the Collect page.
     FillIn(super::collecting::form::Field, String),
+    /// Sets the servers of the selected database.
+    SetServers(Vec<super::collecting::servers::Server>),
+    /// Sets what breaks while a workload runs.
+    SetBreaks(Vec<crate::collect::FaultForm>),
     /// Set the password for the selected database.
     SetPassword(super::collecting::address::Secret),
     /// Hide passwords in addresses.

@@ -136,6 +136,8 @@ impl App {
             Request::SaveChart(chart) => self.save_chart(&chart),
             Request::WriteComparison(ending) => self.write_comparison(ending),
             Request::FillIn(field, word) => self.fill_in(field, word),
+            Request::SetServers(servers) => self.state.collect.set_servers(servers),
+            Request::SetBreaks(breaks) => self.state.collect.set_breaks(breaks),
             Request::SetPassword(password) => self.state.collect.form.set_password(password),
             Request::HidePasswords => self.state.collect.form.hide_passwords(),
             Request::ChooseRecording => {

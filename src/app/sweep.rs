@@ -215,6 +215,7 @@ impl Sweep {
             y: Axis { name: title.to_owned(), unit, logarithmic: quantity == Quantity::Time },
             series: self.series(quantity),
             marks: Marks::Dots,
+            bands: Vec::new(),
         };
         [chart("Time to check", Unit::Seconds, Quantity::Time), chart("Most memory", Unit::Megabytes, Quantity::Memory)]
     }

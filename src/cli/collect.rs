@@ -8,8 +8,8 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Address, ClientOptions, FaultForm, FaultKind, Faults, Named, Requirement, Snapshot, Statistics, WriteOrder,
-    faults_of, servers,
+    Address, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics, WriteOrder,
+    servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
@@ -103,8 +103,7 @@ struct FaultArguments {
 }
 
 impl FaultArguments {
-    /// The faults; servers with a relay get its address.
-    fn faults(&self, servers: &mut [Address]) -> anyhow::Result<Faults> {
+    fn plan(&self) -> anyhow::Result<FaultPlan> {
         let heals = |name: &str| self.heal_cmd.iter().find(|heal| heal.name == name).map(|heal| heal.command.clone());
         if let Some(heal) = self.heal_cmd.iter().find(|heal| !self.fault_cmd.iter().any(|f| f.name == heal.name)) {
             anyhow::bail!("--heal-cmd {}: no --fault-cmd has this name", heal.name);
@@ -119,9 +118,8 @@ impl FaultArguments {
         #[cfg(target_os = "linux")]
         forms.extend([of(FaultKind::Kill, &self.kill), of(FaultKind::Restart, &self.restart)].concat());
         forms.extend(of(FaultKind::Relay, &self.relay));
-        let faults = faults_of(&forms, servers).map_err(|why| anyhow::anyhow!("--{why}"))?;
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
-        Ok(Faults { faults, every, lasting })
+        Ok(FaultPlan { forms, every, lasting })
     }
 }
 
@@ -154,7 +152,6 @@ impl DatabaseArguments {
             let server = servers.iter_mut().find(|server| server.name.as_ref() == Some(name));
             server.with_context(|| format!("--sessions-on {name}: no server has this name"))?.sessions = Some(*n);
         }
-        let faults = self.faults.faults(&mut servers)?;
         let target = Target::Database {
             servers,
             isolation: self.isolation.clone().or_else(|| isolation.map(str::to_owned)),
@@ -164,7 +161,7 @@ impl DatabaseArguments {
                 write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
                 final_reads: self.final_reads,
             },
-            faults,
+            faults: self.faults.plan()?,
         };
         Ok(target.open()?)
     }

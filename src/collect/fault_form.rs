@@ -2,8 +2,9 @@
 
 #[cfg(target_os = "linux")]
 use super::process::Signal;
-use super::{Action, Address, Fault, Mode, Relay};
+use super::{Action, Address, CollectError, Fault, Faults, Mode, Relay};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a fault does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +85,29 @@ impl Default for FaultForm {
     }
 }
 
-/// The faults that these descriptions mean. Servers with a relay, one for each, get its address. Errors: what is missing,
-/// or why a relay cannot be made.
-pub fn faults_of(forms: &[FaultForm], servers: &mut [Address]) -> Result<Vec<Fault>, String> {
-    let mut relays = Relays { servers, made: Vec::new() };
-    forms
-        .iter()
-        .map(|form| form.fault(&mut relays).map_err(|why| format!("{} {}: {why}", form.kind.name(), form.name)))
-        .collect()
+/// Faults as described, one after the other and over again.
+#[derive(Clone, Debug, Default)]
+pub struct FaultPlan {
+    /// The faults in their order.
+    pub forms: Vec<FaultForm>,
+    /// From the end of one to the beginning of the next.
+    pub every: Duration,
+    /// How long each lasts.
+    pub lasting: Duration,
+}
+
+impl FaultPlan {
+    /// The faults that these descriptions mean. Servers with a relay, one for each, get its address. Errors: what is
+    /// missing, or why a relay cannot be made.
+    pub fn faults(&self, servers: &mut [Address]) -> Result<Faults, CollectError> {
+        let mut relays = Relays { servers, made: Vec::new() };
+        let fault = |form: &FaultForm| {
+            form.fault(&mut relays)
+                .map_err(|why| CollectError::FaultForm(format!("{} {}: {why}", form.kind.name(), form.name)))
+        };
+        let faults = self.forms.iter().map(fault).collect::<Result<_, _>>()?;
+        Ok(Faults { faults, every: self.every, lasting: self.lasting })
+    }
 }
 
 impl FaultForm {
@@ -158,25 +174,37 @@ mod tests {
         FaultForm { kind, name: name.to_owned(), target: target.to_owned(), heal: None }
     }
 
+    fn plan(forms: &[FaultForm]) -> FaultPlan {
+        FaultPlan { forms: forms.to_vec(), ..FaultPlan::default() }
+    }
+
     #[test]
     fn relays_of_one_server_are_one_relay_whose_address_the_server_gets() {
         let mut servers = [Address::only("redis://127.0.0.1:6379")];
         servers[0].name = Some("a".to_owned());
         let forms = [form(FaultKind::Relay, "a", "cut"), form(FaultKind::Relay, "a", "delay:20")];
-        let faults = faults_of(&forms, &mut servers).expect("both are described");
+        let faults = plan(&forms).faults(&mut servers).expect("both are described").faults;
         assert_eq!(faults.iter().map(|fault| &*fault.name).collect::<Vec<_>>(), ["cut-a", "delay-a"]);
         assert!(servers[0].url.starts_with("redis://127.0.0.1:") && !servers[0].url.ends_with(":6379"), "{servers:?}");
     }
 
     #[test]
     fn what_is_missing_is_said() {
-        let why = |kind, name, target| faults_of(&[form(kind, name, target)], &mut []).map(drop).expect_err("wrong");
+        let why = |kind, name, target| {
+            plan(&[form(kind, name, target)]).faults(&mut []).map(drop).expect_err("wrong").to_string()
+        };
         assert!(
             why(FaultKind::Pause, "", "1")
                 .ends_with("expected a name in the history of letters, digits, `-`, `_` and `.`")
         );
-        assert_eq!(why(FaultKind::Pause, "db", " "), "pause db: expected a process number, or the file that holds it");
-        assert_eq!(why(FaultKind::Relay, "db", "cut"), "relay db: no server has this name");
-        assert_eq!(why(FaultKind::Relay, "db", "burn"), "relay db: `burn` is not cut, hold or delay:MILLISECONDS");
+        assert_eq!(
+            why(FaultKind::Pause, "db", " "),
+            "the fault pause db: expected a process number, or the file that holds it"
+        );
+        assert_eq!(why(FaultKind::Relay, "db", "cut"), "the fault relay db: no server has this name");
+        assert_eq!(
+            why(FaultKind::Relay, "db", "burn"),
+            "the fault relay db: `burn` is not cut, hold or delay:MILLISECONDS"
+        );
     }
 }

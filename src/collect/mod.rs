@@ -56,7 +56,7 @@ pub use database::{DATABASES, Database, OpenFunction, database};
 pub use driver::{Connection, Driver, Failure, Isolation};
 pub use endpoint::{Address, Endpoint, servers};
 pub use fault::{Action, Fault, Faults, Named};
-pub use fault_form::{FaultForm, FaultKind, faults_of};
+pub use fault_form::{FaultForm, FaultKind, FaultPlan};
 pub use model::simulate;
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
@@ -114,6 +114,9 @@ pub enum CollectError {
     /// The driver has no lists, but the workload appends to them.
     #[error("the workload needs lists, which this driver does not have")]
     NoLists,
+    /// A fault is not described as it should be.
+    #[error("the fault {0}")]
+    FaultForm(String),
     /// A fault could not be made or healed.
     #[error("the fault {what}: {why}")]
     Fault {

@@ -1,7 +1,8 @@
 //! The transactions of an anomaly as boxes with their operations: a row for each session, time to the right.
 //!
 //! Moments are columns of equal importance, so that idle time takes no room; the axis says when each of them began, or
-//! its place in the order if the file has no times. Transactions that ran at the same time share a column.
+//! its place in the order if the file has no times. Transactions that ran at the same time share a column; a line to the
+//! right of one shows until when it ran if it outlasted another one of its column.
 
 use super::faults::{self, Lasting};
 use super::layout::{Layout, sequence};
@@ -24,6 +25,8 @@ const FONT: f32 = 12.5;
 const TITLE_COLUMNS: usize = 16;
 /// What happened between two columns is this far from them.
 const APART: f32 = 20.0;
+/// How far below the top of a card the line is that shows how long it ran.
+const TAIL: f32 = 9.0;
 /// Maximum number of faults.
 const FAULTS: usize = 1000;
 
@@ -58,7 +61,9 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
         scene.names.push((space.rect.translate(vec2(0.0, AXIS)), format!("Lane bar {}", card.title)));
     }
     if let Some(clock) = clock {
-        draw_faults(&mut scene, whole, clock, &moments, &layout);
+        let places = Places::new(whole, clock, (&moments, &spans), &layout);
+        draw_tails(&mut scene, &places, &spans);
+        draw_faults(&mut scene, whole, clock, &places);
     }
     draw_axis(&mut scene, &moments, &layout, clock.map(|clock| (clock, whole.origin())));
     scene
@@ -152,33 +157,75 @@ fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Opti
     }
 }
 
-/// The faults of a cluster from column to column.
-fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, moments: &[Moment], layout: &Layout) {
-    let all = whole.cluster().faults();
-    let since = |time: i64| clock.place(time, true);
-    let last = clock.real.length;
-    let mut ends: Vec<f64> = all.iter().flat_map(|fault| [Some(fault.start), fault.end]).flatten().map(since).collect();
-    ends.retain(|end| *end <= last);
-    ends.sort_by(f64::total_cmp);
-    ends.dedup();
-    let x = |time: i64| {
-        let since = since(time);
-        let Some(at) = moments.iter().rposition(|moment| moment.from <= since) else {
-            return moments.first().map_or(0.0, |moment| sides(moment, layout).0 - APART);
+/// Where moments between and within columns are.
+struct Places<'a> {
+    moments: &'a [Moment],
+    layout: &'a Layout,
+    /// What happens between two columns: when faults begin and end, and transactions end, ascending.
+    events: Vec<f64>,
+}
+
+impl<'a> Places<'a> {
+    fn new(
+        whole: &History,
+        clock: &Clock,
+        (moments, spans): (&'a [Moment], &[Span]),
+        layout: &'a Layout,
+    ) -> Places<'a> {
+        let faults = whole.cluster().faults();
+        let faults = faults.iter().flat_map(|fault| [Some(fault.start), fault.end]).flatten();
+        let ended = spans.iter().map(|span| span.to);
+        let mut events: Vec<f64> = faults.map(|time| clock.place(time, true)).chain(ended).collect();
+        events.retain(|event| *event <= clock.real.length);
+        events.sort_by(f64::total_cmp);
+        events.dedup();
+        Places { moments, layout, events }
+    }
+
+    fn sides(&self, moment: &Moment) -> (f32, f32) {
+        sides(moment, self.layout)
+    }
+
+    fn x(&self, since: f64) -> f32 {
+        let Some(at) = self.moments.iter().rposition(|moment| moment.from <= since) else {
+            return self.moments.first().map_or(0.0, |moment| self.sides(moment).0 - APART);
         };
-        let (moment, next) = (&moments[at], moments.get(at + 1));
-        let (left, right) = sides(moment, layout);
+        let (moment, next) = (&self.moments[at], self.moments.get(at + 1));
+        let (left, right) = self.sides(moment);
         if since <= moment.ended {
             // Within a column as far to the right as its first end is away.
             return left + (right - left) * ((since - moment.from) / (moment.ended - moment.from).max(1e-9)) as f32;
         }
         // What happened until the next one is equally far from each other.
         let until = next.map_or(f64::INFINITY, |next| next.from);
-        let between = &ends[ends.partition_point(|end| *end <= moment.ended)..ends.partition_point(|end| *end < until)];
-        let share = (between.partition_point(|end| *end < since) + 1) as f32 / (between.len() + 1) as f32;
-        let end = next.map_or(layout.bounds.right(), |next| sides(next, layout).0);
+        let after = |time: f64| self.events.partition_point(|event| *event <= time);
+        let between = &self.events[after(moment.ended)..self.events.partition_point(|event| *event < until)];
+        let share = (between.partition_point(|event| *event < since) + 1) as f32 / (between.len() + 1) as f32;
+        let end = next.map_or(self.layout.bounds.right(), |next| self.sides(next).0);
         right + (end - right) * share
-    };
+    }
+}
+
+/// A line from each card that outlasted its column to where it ended.
+fn draw_tails(scene: &mut Scene, places: &Places<'_>, spans: &[Span]) {
+    for moment in places.moments {
+        for &card in moment.cards.iter().filter(|card| spans[**card].to > moment.ended) {
+            let area = places.layout.cards[card].rect.translate(vec2(0.0, AXIS));
+            let (y, end) = (area.top() + TAIL, places.x(spans[card].to));
+            if end > area.right() {
+                scene.line(Path::line(pos2(area.right(), y), pos2(end, y)), Role::Tail, None);
+                scene.line(Path::line(pos2(end, y - TAIL / 2.0), pos2(end, y + TAIL / 2.0)), Role::Tail, None);
+            }
+        }
+    }
+}
+
+/// The faults of a cluster from column to column.
+fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, places: &Places<'_>) {
+    let (all, layout) = (whole.cluster().faults(), places.layout);
+    let since = |time: i64| clock.place(time, true);
+    let last = clock.real.length;
+    let x = |time: i64| places.x(since(time));
     let area = Rect::from_min_max(layout.bounds.min + vec2(0.0, AXIS), layout.bounds.max + vec2(0.0, AXIS));
     let begun = all.iter().filter(|fault| since(fault.start) <= last).take(FAULTS);
     let lasting = begun.map(|fault| {

@@ -106,6 +106,8 @@ pub enum Role {
     Body,
     /// A line between parts of a page.
     Rule,
+    /// From a card to where its transaction ended.
+    Tail,
     /// A legend's text, and numbers on an axis.
     Legend,
     /// A page's last lines.
@@ -167,6 +169,7 @@ impl Role {
             Role::Lead => "lead".into(),
             Role::Body => "body".into(),
             Role::Rule => "rule".into(),
+            Role::Tail => "tail".into(),
             Role::Legend => "legend".into(),
             Role::Footer => "footer".into(),
             Role::Bar(outcome, emphasis) => {
@@ -348,6 +351,7 @@ impl Theme {
                 Style { fill: Some(self.card), stroke: line(self.evidence_border, 1.25, &[]) }
             }
             Role::CardRule | Role::Rule => Style { fill: None, stroke: line(self.rule, 1.0, &[]) },
+            Role::Tail => Style { fill: None, stroke: line(self.faint_ink, 1.4, &[]) },
             Role::Row => fill(self.row),
             Role::ContextRow => Style::default(),
             Role::CardTitle | Role::RowText | Role::Title | Role::Lead | Role::Body => fill(self.ink),

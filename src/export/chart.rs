@@ -103,6 +103,19 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// How they are drawn.
     pub marks: Marks,
+    /// What was going on meanwhile, drawn behind the lines.
+    pub bands: Vec<Band>,
+}
+
+/// A range of the horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// What was going on.
+    pub label: String,
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
 }
 
 const WIDTH: f64 = 960.0;
@@ -146,6 +159,7 @@ impl Chart {
         let xs = Scale::new(x_values, &self.x, (LEFT, RIGHT), false);
         let tops = self.stacked().into_iter().flatten().map(|bar| bar.2);
         let ys = Scale::new(self.points().map(|point| point.1).chain(tops), &self.y, (BOTTOM, TOP), true);
+        self.draw_bands(out, &xs);
         for value in ys.ticks() {
             let (y, label) = (ys.place(value), self.y.unit.text(value));
             let _ = writeln!(out, r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#cccccc"/>"##);
@@ -176,6 +190,24 @@ impl Chart {
             match bars.get(place) {
                 Some(bars) => self.draw_bars(out, place, (series, bars), (&xs, &ys)),
                 None => self.draw_series(out, place, series, (&xs, &ys)),
+            }
+        }
+    }
+
+    /// Each band within the axis, with its name where it has room.
+    fn draw_bands(&self, out: &mut String, xs: &Scale) {
+        for Band { label, from, to } in &self.bands {
+            let [left, right] = [from, to].map(|at| xs.place(*at).clamp(LEFT, RIGHT));
+            let (width, height) = (right - left, BOTTOM - TOP);
+            let label = escape(label);
+            let _ = writeln!(
+                out,
+                r##"<rect x="{left:.1}" y="{TOP}" width="{width:.1}" height="{height}" fill="#f6dcd6"><title>{label}</title></rect>"##
+            );
+            if width > 8.0 * label.chars().count() as f64 {
+                let (x, y) = (left + width / 2.0, TOP + 14.0);
+                let _ =
+                    writeln!(out, r##"<text x="{x:.1}" y="{y}" text-anchor="middle" fill="#8a3020">{label}</text>"##);
             }
         }
     }
@@ -324,7 +356,7 @@ mod tests {
         let axis = |name: &str, unit, logarithmic| Axis { name: name.to_owned(), unit, logarithmic };
         let series = vec![Series { label: "a < b".to_owned(), points: points.to_vec() }];
         let (x, y) = (axis("sessions", Unit::Number, false), axis("time", Unit::Seconds, logarithmic));
-        Chart { title: "Time".to_owned(), x, y, series, marks: Marks::Lines }
+        Chart { title: "Time".to_owned(), x, y, series, marks: Marks::Lines, bands: Vec::new() }
     }
 
     #[test]
@@ -348,6 +380,17 @@ mod tests {
         let text = svg(&[chart(true, &[(1.0, 0.001), (2.0, 0.1), (3.0, 0.0)])]);
         assert!(text.contains("M72.0 316.0L560.0 44.0"), "zero has no logarithm and is left out: {text}");
         assert!(text.contains(">1 ms</text>") && text.contains(">100 ms</text>"), "{text}");
+    }
+
+    #[test]
+    fn bands_end_with_the_axis_and_have_names_where_there_is_room() {
+        let mut chart = chart(false, &[(0.0, 1.0), (10.0, 2.0)]);
+        let band = |label: &str, from, to| Band { label: label.to_owned(), from, to };
+        chart.bands = vec![band("pause-standby", 2.0, 7.0), band("kill-db", 9.9, 12.0)];
+        let text = svg(&[chart]);
+        assert!(text.contains(r#"x="169.6" y="44" width="244.0""#) && text.contains(">pause-standby</text>"), "{text}");
+        assert!(text.contains(r#"x="555.1" y="44" width="4.9""#) && !text.contains(">kill-db</text>"), "{text}");
+        assert!(text.contains("<title>kill-db</title>"), "{text}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::HuntError;
 use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
-    self, Address, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, Faults, Isolation, Recorder,
-    Requirement, Snapshot, Statistics,
+    self, Address, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan, Faults, Isolation,
+    Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
 use crate::generate::{Generation, Injection, Model, Workload};
@@ -26,7 +26,7 @@ pub enum Target {
         /// How clients run their transactions.
         clients: ClientOptions,
         /// What breaks meanwhile.
-        faults: Faults,
+        faults: FaultPlan,
     },
     /// A store in memory.
     Store {
@@ -66,7 +66,7 @@ impl Target {
     /// Connects to the database. Errors: it does not respond, or there is no such database or level.
     pub fn open(&self) -> Result<Opened, HuntError> {
         let (addresses, isolation, clients, faults) = match self {
-            Target::Database { servers, isolation, clients, faults } => (servers, isolation, *clients, faults.clone()),
+            Target::Database { servers, isolation, clients, faults } => (servers, isolation, *clients, faults),
             Target::Store { model, faults } => {
                 return Ok(Opened {
                     name: "store in memory",
@@ -77,7 +77,9 @@ impl Target {
                 });
             }
         };
-        let (database, isolation, version, servers) = connected(addresses, isolation.as_deref())?;
+        let mut addresses = named(addresses);
+        let faults = faults.faults(&mut addresses)?;
+        let (database, isolation, version, servers) = connected(&addresses, isolation.as_deref())?;
         Ok(Opened {
             name: database.name,
             version,
@@ -88,23 +90,33 @@ impl Target {
     }
 }
 
+/// The addresses, each with a name if there are several.
+fn named(addresses: &[Address]) -> Vec<Address> {
+    let mut named = addresses.to_vec();
+    if named.len() > 1 {
+        for (address, place) in named.iter_mut().zip(1..) {
+            address.name.get_or_insert_with(|| format!("n{place}"));
+        }
+    }
+    named
+}
+
 type Connected = (&'static Database, &'static Isolation, String, Vec<Server>);
 
-/// Connects to the servers, all of one product, each under a name of its own if there are several; the version is that
-/// of the first.
+/// Connects to the servers, all of one product, none with the name of another; the version is that of the first.
 fn connected(addresses: &[Address], isolation: Option<&str>) -> Result<Connected, HuntError> {
     let Some(first) = addresses.first() else { return Err(CollectError::Address("none is given".to_owned()).into()) };
     let database = first.database()?;
     let isolation = database.isolation(isolation)?;
     let (mut servers, mut version) = (Vec::<Server>::new(), String::new());
-    for (place, address) in addresses.iter().enumerate() {
+    for address in addresses {
         let row = address.database()?;
         let url = collect::without_password(&address.url);
         if row.name != database.name {
             let what = format!("{url} is no address of {}, as the first one is", database.name);
             return Err(CollectError::Address(what).into());
         }
-        let name = address.name.clone().or_else(|| (addresses.len() > 1).then(|| format!("n{}", place + 1)));
+        let name = address.name.clone();
         if name.is_some() && servers.iter().any(|server| server.address.name == name) {
             let what = format!("two servers are called {}", name.unwrap_or_default());
             return Err(CollectError::Address(what).into());

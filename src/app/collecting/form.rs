@@ -2,8 +2,9 @@
 
 use super::address::{Address, Secret};
 use super::order::{Order, Purpose};
+use super::servers::{self, Server};
 use crate::checkers::Level;
-use crate::collect::{self, ClientOptions, DATABASES, Database, Faults, without_password};
+use crate::collect::{self, ClientOptions, DATABASES, Database, FaultForm, FaultPlan};
 use crate::generate::{FAULTS, Injection, Kind, Model, Workload};
 use crate::hunt::Target;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub const YES: &str = "yes";
 pub const NO: &str = "no";
 /// How long a client tries to reconnect to a database.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What is expected where a time is not understood.
+const SECONDS: &str = "expected a number of seconds";
 /// Rounds of a hunt if neither their number nor a time is given.
 const ROUNDS: u64 = 10;
 
@@ -49,8 +52,12 @@ pub enum Field {
     Address,
     /// Its isolation level.
     Isolation,
-    /// What goes wrong in a store model.
+    /// What goes wrong, in a store model or with a database.
     Faults,
+    /// Seconds between two faults of a database.
+    Every,
+    /// Seconds that a fault of a database lasts.
+    Lasting,
     /// How often an aborted transaction is tried again.
     Retries,
     /// The level to check.
@@ -81,7 +88,7 @@ pub struct FieldRow {
 }
 
 #[rustfmt::skip]
-static ROWS: [FieldRow; 20] = [
+static ROWS: [FieldRow; 22] = [
     FieldRow { field: Field::Workload, name: "Workload", default: "general", about: "What kind of transactions clients run" },
     FieldRow { field: Field::Sessions, name: "Sessions", default: "10", about: "Clients, each with a connection and a thread" },
     FieldRow { field: Field::Transactions, name: "Transactions", default: "100", about: "Transactions of each session" },
@@ -94,7 +101,9 @@ static ROWS: [FieldRow; 20] = [
     FieldRow { field: Field::Database, name: "Database", default: "SQLite", about: "Where the workload runs" },
     FieldRow { field: Field::Address, name: "Address", default: "", about: "Tables or keys named isoscope are replaced there" },
     FieldRow { field: Field::Isolation, name: "Isolation", default: "", about: "Isolation level of the run" },
-    FieldRow { field: Field::Faults, name: "Faults", default: "", about: "What goes wrong in the store, and how often" },
+    FieldRow { field: Field::Faults, name: "Faults", default: "", about: "What goes wrong while the workload runs" },
+    FieldRow { field: Field::Every, name: "Every", default: "5", about: "Seconds from the end of a fault to the beginning of the next" },
+    FieldRow { field: Field::Lasting, name: "For", default: "2", about: "Seconds that a fault lasts" },
     FieldRow { field: Field::Retries, name: "Retries", default: "0", about: "How many times an aborted transaction is retried, with other values" },
     FieldRow { field: Field::Level, name: "Check", default: "as promised", about: "The level that is checked while the history grows, and in each round of a hunt" },
     FieldRow { field: Field::File, name: "Record to", default: "", about: "Where the history is recorded; a file that is there is never overwritten" },
@@ -133,8 +142,10 @@ pub struct Trouble {
 pub struct Form {
     /// By name of the field; those of a database by name and database. What is missing has its initial value.
     words: BTreeMap<String, String>,
-    /// By database.
-    addresses: BTreeMap<String, Address>,
+    /// By database, its servers.
+    servers: BTreeMap<String, Vec<Server>>,
+    /// What breaks while a workload runs on a database. Commands may contain passwords, so it is not kept.
+    breaks: Vec<FaultForm>,
     passwords: BTreeMap<String, Secret>,
     /// Where histories go by default.
     folder: PathBuf,
@@ -145,9 +156,11 @@ impl Form {
     pub fn new(words: BTreeMap<String, String>, folder: PathBuf) -> Form {
         let mut form = Form { folder, ..Form::default() };
         for (name, word) in words {
-            match name.strip_prefix("Address of ") {
-                Some(database) => drop(form.addresses.insert(database.to_owned(), Address::typed(word))),
-                None => drop(form.words.insert(name, word)),
+            match (name.strip_prefix("Servers of "), name.strip_prefix("Address of ")) {
+                (Some(database), _) => drop(form.servers.insert(database.to_owned(), servers::read(&word))),
+                // As earlier versions kept it.
+                (_, Some(database)) => drop(form.servers.insert(database.to_owned(), vec![Server::typed(word)])),
+                _ => drop(form.words.insert(name, word)),
             }
         }
         form
@@ -157,8 +170,8 @@ impl Form {
     pub fn kept(&self) -> BTreeMap<String, String> {
         let mut words = self.words.clone();
         words.remove(Field::File.row().name);
-        for (database, address) in &self.addresses {
-            words.insert(format!("Address of {database}"), without_password(address.shown()));
+        for (database, servers) in &self.servers {
+            words.insert(format!("Servers of {database}"), servers::kept(servers));
         }
         words
     }
@@ -166,7 +179,7 @@ impl Form {
     /// The text in a field.
     pub fn word(&self, field: Field) -> &str {
         if field == Field::Address {
-            return self.addresses.get(self.word(Field::Database)).map_or("", Address::shown);
+            return self.servers().first().map_or("", |server| server.address.shown());
         }
         let word = self.words.get(&self.name(field)).map(String::as_str);
         match (word, field) {
@@ -190,17 +203,42 @@ impl Form {
         if let Some(row) = known.filter(|row| self.database().is_some_and(|chosen| chosen.name != row.name)) {
             self.set(Field::Database, row.name.to_owned());
         }
-        self.addresses.insert(self.word(Field::Database).to_owned(), Address::typed(word));
+        let mut servers = self.servers().to_vec();
+        match servers.first_mut() {
+            Some(first) => first.address = Address::typed(word),
+            None => servers.push(Server::typed(word)),
+        }
+        self.set_servers(servers);
+    }
+
+    /// The servers of the selected database; none before an address was filled in.
+    pub fn servers(&self) -> &[Server] {
+        self.servers.get(self.word(Field::Database)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Sets the servers of the selected database.
+    pub fn set_servers(&mut self, servers: Vec<Server>) {
+        self.servers.insert(self.word(Field::Database).to_owned(), servers);
+    }
+
+    /// What breaks while a workload runs on a database.
+    pub fn breaks(&self) -> &[FaultForm] {
+        &self.breaks
+    }
+
+    /// Sets what breaks while a workload runs on a database.
+    pub fn set_breaks(&mut self, breaks: Vec<FaultForm>) {
+        self.breaks = breaks;
     }
 
     /// Hides passwords.
     pub fn hide_passwords(&mut self) {
-        self.addresses.values_mut().for_each(Address::hide);
+        self.servers.values_mut().flatten().for_each(|server| server.address.hide());
     }
 
-    /// Whether the address of the selected database has a hidden password.
+    /// Whether an address of the selected database has a hidden password.
     pub fn hides_password(&self) -> bool {
-        self.addresses.get(self.word(Field::Database)).is_some_and(Address::hides)
+        self.servers().iter().any(|server| server.address.hides())
     }
 
     /// The password for the selected database.
@@ -250,7 +288,7 @@ impl Form {
             Field::ReadShare => !is_application,
             Field::UpdateShare => matches!(kind, Kind::General | Kind::DisjointWrites),
             Field::Address | Field::Retries => self.database().is_some(),
-            Field::Faults => self.database().is_none(),
+            Field::Every | Field::Lasting => self.database().is_some() && !self.breaks.is_empty(),
             _ => true,
         }
     }
@@ -304,6 +342,10 @@ impl Form {
             PROMISED => None,
             word => Some(word.parse().map_err(|text| at(Field::Level, text))?),
         };
+        if purpose == Purpose::Hunt && level.is_none() && self.servers().len() > 1 {
+            let text = "what is promised is for one server: choose what to check across all of them";
+            return Err(at(Field::Level, text));
+        }
         if purpose == Purpose::Hunt && level.is_none() && self.promise().is_none() {
             let text = format!("{isolation} promises no level that is checked here: choose one");
             return Err(at(Field::Level, text));
@@ -345,25 +387,40 @@ impl Form {
             let model = isolation.parse().map_err(|text| at(Field::Isolation, text))?;
             return Ok(Target::Store { model, faults: words.map(parse).collect::<Result<_, _>>()? });
         };
-        let address = self.addresses.get(database.name).cloned().unwrap_or_default();
-        let mut url = address.with(&self.password()).trim().to_owned();
-        if url.is_empty() && database.schemes.contains(&"sqlite") {
-            "sqlite".clone_into(&mut url);
-        }
-        if url.is_empty() {
-            return Err(at(Field::Address, format!("where is the database? {}", database.example)));
-        }
-        match collect::database(&url) {
-            Err(error) => return Err(at(Field::Address, error)),
-            Ok(row) if row.name != database.name => {
-                return Err(at(Field::Address, format!("an address of {}, not of {}", row.name, database.name)));
-            }
-            Ok(_) => {}
-        }
+        let servers = self.addresses(database)?;
         let retries = self.number(Field::Retries, 0, 1000)? as u32;
-        let servers = vec![collect::Address::only(&url)];
         let clients = ClientOptions { retries, patience: PATIENCE, ..ClientOptions::default() };
-        Ok(Target::Database { servers, isolation: Some(isolation.to_owned()), clients, faults: Faults::default() })
+        let seconds = |field| match self.breaks.is_empty() {
+            true => Ok(Duration::ZERO),
+            false => {
+                self.parsed(field).and_then(|time| Duration::try_from_secs_f64(time).map_err(|_| at(field, SECONDS)))
+            }
+        };
+        let (every, lasting) = (seconds(Field::Every)?, seconds(Field::Lasting)?);
+        let faults = FaultPlan { forms: self.breaks.clone(), every, lasting };
+        Ok(Target::Database { servers, isolation: Some(isolation.to_owned()), clients, faults })
+    }
+
+    /// The addresses of the servers.
+    fn addresses(&self, database: &Database) -> Result<Vec<collect::Address>, Trouble> {
+        let only = [Server::default()];
+        let servers = if self.servers().is_empty() { &only } else { self.servers() };
+        let is_file = database.schemes.contains(&"sqlite");
+        let address = |server: &Server| {
+            let address = server.address(&self.password(), if is_file { "sqlite" } else { "" });
+            let address = address.map_err(|text| at(Field::Address, text))?;
+            if address.url.is_empty() {
+                return Err(at(Field::Address, format!("where is the database? {}", database.example)));
+            }
+            match collect::database(&address.url) {
+                Err(error) => Err(at(Field::Address, error)),
+                Ok(row) if row.name != database.name => {
+                    Err(at(Field::Address, format!("an address of {}, not of {}", row.name, database.name)))
+                }
+                Ok(_) => Ok(address),
+            }
+        };
+        servers.iter().map(address).collect()
     }
 
     fn parsed<T: FromStr<Err: ToString>>(&self, field: Field) -> Result<T, Trouble> {

@@ -4,6 +4,7 @@
 pub mod address;
 pub mod form;
 pub mod order;
+pub mod servers;
 pub mod table;
 mod work;
 
@@ -12,6 +13,7 @@ use super::files::write_whole;
 use super::paths;
 use super::project::RestoreTarget;
 use super::tasks::End;
+use crate::collect::FaultForm;
 use form::{Field, Form, Trouble};
 use order::Purpose;
 use std::path::PathBuf;
@@ -32,6 +34,25 @@ pub struct Collecting {
 }
 
 impl Collecting {
+    /// Sets the servers of the selected database.
+    pub(super) fn set_servers(&mut self, servers: Vec<servers::Server>) {
+        self.form.set_servers(servers);
+        self.forget_error(Field::Address);
+    }
+
+    /// Sets what breaks while a workload runs on a database.
+    pub(super) fn set_breaks(&mut self, breaks: Vec<FaultForm>) {
+        self.form.set_breaks(breaks);
+        self.forget_error(Field::Faults);
+    }
+
+    /// Takes back what was wrong with a field: it was changed.
+    fn forget_error(&mut self, field: Field) {
+        if self.error.as_ref().is_some_and(|error| error.field == Some(field)) {
+            self.error = None;
+        }
+    }
+
     /// Whether a run is in progress.
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(Run::is_running)
@@ -47,11 +68,8 @@ pub(super) fn folder(recent: Option<&std::path::Path>) -> PathBuf {
 impl App {
     /// Fills in a field.
     pub(super) fn fill_in(&mut self, field: Field, word: String) {
-        let collect = &mut self.state.collect;
-        collect.form.set(field, word);
-        if collect.error.as_ref().is_some_and(|error| error.field == Some(field)) {
-            collect.error = None;
-        }
+        self.state.collect.form.set(field, word);
+        self.state.collect.forget_error(field);
     }
 
     /// Starts a run as filled in, unless one is in progress.

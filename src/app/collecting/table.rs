@@ -3,7 +3,7 @@
 use super::super::verdict_summary::Conclusion;
 use super::order::Purpose;
 use crate::checkers::{Level, Pattern};
-use crate::collect::Snapshot;
+use crate::collect::{FaultTime, Snapshot};
 use crate::hunt::{News, Of};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -207,6 +207,8 @@ pub struct Run {
     pub snapshot: Option<Snapshot>,
     /// Its samples over time.
     pub samples: Vec<Sample>,
+    /// The faults of the round so far.
+    pub faults: Vec<FaultTime>,
     /// One sample in this many is kept, and how many came since the last one that was.
     thinned: (usize, usize),
     /// What is known of the part recorded so far.
@@ -227,6 +229,7 @@ impl Run {
             round: None,
             snapshot: None,
             samples: Vec::new(),
+            faults: Vec::new(),
             thinned: (1, 0),
             so_far: None,
             rows: Vec::new(),
@@ -244,14 +247,16 @@ impl Run {
         self.stage = Stage::Recording;
         self.round = Some((name, path));
         self.samples.clear();
+        self.faults.clear();
         self.thinned = (1, 0);
         self.snapshot = None;
         self.so_far = None;
     }
 
     /// Takes a sample, if there is one, and all counts at that moment.
-    pub fn sample(&mut self, sample: Option<Sample>, all: Snapshot) {
+    pub fn sample(&mut self, sample: Option<Sample>, all: Snapshot, faults: Vec<FaultTime>) {
         self.snapshot = Some(all);
+        self.faults = faults;
         let Some(sample) = sample else { return };
         let (every, since) = &mut self.thinned;
         *since += 1;
@@ -373,7 +378,11 @@ mod tests {
         let mut run = Run::new(Purpose::Run, PathBuf::new());
         let all = crate::collect::Statistics::new().snapshot();
         for second in 0..5000 {
-            run.sample(Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0 }), all);
+            run.sample(
+                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0 }),
+                all,
+                Vec::new(),
+            );
         }
         assert!(run.samples.len() <= SAMPLES && run.samples.len() > SAMPLES / 3);
         assert!(run.samples.is_sorted_by(|a, b| a.at < b.at) && run.samples[0].at < 100.0);

@@ -9,7 +9,7 @@ use crate::app::catalogue;
 use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
-use crate::collect::{CollectError, Counts, Snapshot, Statistics};
+use crate::collect::{CollectError, Counts, FaultTime, Snapshot, Statistics};
 use crate::control::Control;
 use crate::counterexample::title;
 use crate::follow;
@@ -36,16 +36,16 @@ pub enum Message {
     Opened(String),
     /// A round begins: its name and file.
     Begun(String, PathBuf),
-    /// What was measured since the last sample, if that is long enough ago, and all counts.
-    Sample(Option<Sample>, Snapshot),
+    /// What was measured since the last sample, if that is long enough ago, all counts, and the faults so far.
+    Sample(Option<Sample>, Snapshot, Vec<FaultTime>),
     /// What is known of the part recorded so far.
     SoFar(Box<SoFar>),
     /// The round is recorded and its check begins.
     Checking,
     /// The round is finished.
     Row(Box<Row>),
-    /// The run cannot begin or go on, and whether the address is to blame.
-    Failed(String, bool),
+    /// The run cannot begin or go on.
+    Failed(Trouble),
 }
 
 /// A run of what the form says.
@@ -60,9 +60,13 @@ pub(super) fn run(order: &Order, pool: &Pool, control: &Control, outbox: &Outbox
         Purpose::Hunt => work.hunt(),
     };
     if let Err(error) = result {
-        let address = matches!(&error, HuntError::NoAnswer { .. })
-            || matches!(&error, HuntError::Target(cause) if !matches!(cause, CollectError::UnknownIsolation { .. }));
-        outbox.send(Message::Failed(one_line(&error.to_string()), address));
+        let field = match &error {
+            HuntError::Target(CollectError::UnknownIsolation { .. }) => None,
+            HuntError::Target(CollectError::FaultForm(_)) => Some(Field::Faults),
+            HuntError::Target(_) | HuntError::NoAnswer { .. } => Some(Field::Address),
+            _ => None,
+        };
+        outbox.send(Message::Failed(Trouble { field, text: one_line(&error.to_string()) }));
     }
 }
 
@@ -73,13 +77,13 @@ fn receive(app: &mut App, message: Message) {
     match message {
         Message::Opened(version) => run.version = Some(version),
         Message::Begun(name, path) => run.begin(name, path),
-        Message::Sample(sample, all) => run.sample(sample, all),
+        Message::Sample(sample, all, faults) => run.sample(sample, all, faults),
         Message::SoFar(so_far) => run.so_far = Some(*so_far),
         Message::Checking => run.stage = Stage::Checking,
         Message::Row(row) => run.rows.push(*row),
-        Message::Failed(text, address) => {
+        Message::Failed(trouble) => {
             run.stage = Stage::Failed;
-            collect.error = Some(Trouble { field: address.then_some(Field::Address), text });
+            collect.error = Some(trouble);
         }
     }
 }
@@ -248,7 +252,7 @@ impl Work<'_> {
                 median: milliseconds(since.median),
                 slow: milliseconds(since.slow),
             });
-            self.outbox.send(Message::Sample(sample, now.since(&Counts::default())));
+            self.outbox.send(Message::Sample(sample, now.since(&Counts::default()), statistics.faults()));
             before = now;
             if !goes_on {
                 return;

@@ -6,7 +6,7 @@ use crate::app::style::{self, Palette};
 use crate::export::chart::{Axis, Chart, Marks, Series, Unit};
 use egui::{Color32, Rangef, Ui, WidgetInfo, WidgetType, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi};
-use egui_plot::{PlotPoint, PlotPoints, Points};
+use egui_plot::{PlotPoint, PlotPoints, Points, Span};
 
 /// Least and greatest height of a chart without its headings.
 const HEIGHT: (f32, f32) = (170.0, 900.0);
@@ -123,6 +123,10 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
 
 fn draw(plot: &mut PlotUi<'_>, chart: &Chart) {
     let palette = if plot.ctx().global_style().visuals.dark_mode { style::DARK } else { style::LIGHT };
+    for band in &chart.bands {
+        let range = drawn(&chart.x, band.from)..=drawn(&chart.x, band.to);
+        plot.span(Span::new(band.label.clone(), range).fill(palette.bad.gamma_multiply(0.22)));
+    }
     let mut below: Vec<BarChart> = Vec::new();
     for (number, series) in chart.series.iter().enumerate() {
         let colour = colour(number, &palette);

@@ -266,6 +266,7 @@ fn times_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
             series("levels", runs().map(|(at, run)| (at as f64, run.seconds - index(run)))),
         ],
         marks: Marks::Bars(comparison.runs.iter().map(|run| run.checker.to_string()).collect()),
+        bands: Vec::new(),
     };
     chart_ui(ui, &chart, "of the index, and above it of the levels", "Plot of times", requests);
 }

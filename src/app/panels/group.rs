@@ -6,11 +6,14 @@ use crate::app::canvas::sketch::Sketch;
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::group_graph::{GroupGraph, MAX_ARROWS, MAX_CARDS};
+use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::history::TransactionId;
+use crate::relations::{Edge, EdgeIndex, Relation};
 use egui::{Ui, WidgetInfo, WidgetType};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is said of an anomaly without edges.
@@ -102,12 +105,26 @@ pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
         _ => document.selected,
     };
     let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
-    lit.edges.extend(anomaly.and_then(|id| group.edges_of.get(&id)).into_iter().flatten());
+    let edges = anomaly.and_then(|id| group.edges_of.get(&id)).into_iter().flatten().copied();
+    // The checker gives more evidence than the smallest counterexample needs.
+    let drawn = document.current_picture().filter(|_| anomaly == document.selected).map(|p| drawn_edges(p));
+    let is_drawn = |edge: &EdgeIndex| {
+        let ends = |(edge, _): &(Edge, _)| (edge.from, edge.to, edge.relation);
+        drawn.as_ref().is_none_or(|drawn| group.edges.get(*edge).map(ends).is_some_and(|edge| drawn.contains(&edge)))
+    };
+    lit.edges.extend(edges.filter(is_drawn));
     let ends = lit.edges.iter().filter_map(|&edge| group.edges.get(edge));
     let ends: Vec<TransactionId> = ends.flat_map(|(edge, _)| [edge.from, edge.to]).collect();
     lit.transactions.extend(ends);
     lit.any = !lit.transactions.is_empty();
     lit
+}
+
+/// The edges of a counterexample, between transactions of the whole history.
+fn drawn_edges(picture: &Picture) -> BTreeSet<(TransactionId, TransactionId, Relation)> {
+    let example = &picture.argument.counterexample;
+    let whole = |t: TransactionId| example.renaming.old_transaction(t);
+    example.violation.edges.iter().map(|edge| (whole(edge.from), whole(edge.to), edge.relation)).collect()
 }
 
 /// The transaction of the whole history that a card or a row belongs to.

@@ -103,6 +103,7 @@ fn charts(figures: &Figures) -> [Plot; 4] {
         y,
         series,
         marks,
+        bands: Vec::new(),
     };
     let one = |label: &str, points: &[(f64, f64)]| vec![series(label, points.iter().copied())];
     let share = |(at, percent): &(f64, f64)| (*at, percent / 100.0);

@@ -72,8 +72,8 @@ pub(in crate::counterexample) fn summary(count: impl Fn(Explained) -> usize) -> 
         .collect();
     match odd.is_empty() {
         true => {
-            "Of the operations shown, each read returned what was committed last; but transactions overlapped in a way \
-                 that the level does not allow."
+            "Only the operations shown are replayed, without the others of these transactions. Of these, each read \
+                 returned what was committed last; but transactions overlapped in a way that the level does not allow."
                 .to_owned()
         }
         false => {

@@ -15,6 +15,25 @@ use crate::relations::{Edge, Glance, Relation, Resolution, Standing};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+/// Edges of an anomaly between the writers of a key by which one of two versions is newer: its writer ran after the other
+/// one in a session, or read what that one or a later one wrote. As indices of rows. O(writers · edges²).
+fn observed_order(forcing: &[Edge], written: &BTreeMap<TransactionId, Vec<usize>>) -> Vec<(usize, usize)> {
+    let is_observed = |edge: &&Edge| matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead);
+    let observed: Vec<&Edge> = forcing.iter().filter(is_observed).collect();
+    let involved: BTreeSet<TransactionId> = forcing.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    let writers = || involved.iter().filter_map(|t| written.get(t).map(|rows| (*t, rows)));
+    let mut order = Vec::new();
+    for (from, older) in writers() {
+        let mut reached = BTreeSet::from([from]);
+        while let Some(edge) = observed.iter().find(|e| reached.contains(&e.from) && !reached.contains(&e.to)) {
+            reached.insert(edge.to);
+        }
+        let newer = writers().filter(|(to, _)| *to != from && reached.contains(to));
+        order.extend(newer.filter_map(|(_, newer)| Some((*older.last()?, *newer.first()?))));
+    }
+    order
+}
+
 /// Maximum number of lists, none the beginning of another, that versions are ordered by.
 const TOLD: usize = 64;
 
@@ -203,6 +222,9 @@ impl Chain {
             let own = written.get(reader).and_then(|own| own.first());
             edges.extend(own.filter(|own| *own != source).map(|&own| (*source, own)));
         }
+        // So does one that ran after another's version was read, as the anomaly's observed edges say: what it forces
+        // against that is seen as an arrow back.
+        edges.extend(observed_order(forcing, &written));
         let listed = self.list_order(history, control)?;
         edges.extend(&listed);
         sort_by(&mut edges, control, Ord::cmp)?;

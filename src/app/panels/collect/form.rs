@@ -1,7 +1,6 @@
 //! The form: what is run and where.
 
 use crate::app::collecting::Collecting;
-use crate::app::collecting::address::Secret;
 use crate::app::collecting::form::{Field, Form, NO, PROMISED, STORE, Trouble, YES};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};
@@ -11,7 +10,7 @@ use crate::generate::{FAULTS, Kind};
 use egui::{Align, ComboBox, Layout, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Width of the names.
-const NAME: f32 = 100.0;
+pub(super) const NAME: f32 = 100.0;
 
 /// Draws the fields; each change is a request.
 pub fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut Requests) {
@@ -44,19 +43,19 @@ pub fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut 
     });
 }
 
-struct Fields<'a> {
-    form: &'a Form,
+pub(super) struct Fields<'a> {
+    pub(super) form: &'a Form,
     error: Option<&'a Trouble>,
-    requests: &'a mut Requests,
+    pub(super) requests: &'a mut Requests,
 }
 
 impl Fields<'_> {
-    fn set(&mut self, field: Field, word: impl Into<String>) {
+    pub(super) fn set(&mut self, field: Field, word: impl Into<String>) {
         self.requests.push(Request::FillIn(field, word.into()));
     }
 
     /// The name of a field followed by the field; below, what is wrong with it.
-    fn line_ui(&mut self, ui: &mut Ui, field: Field, add: impl FnOnce(&mut Self, &mut Ui)) {
+    pub(super) fn line_ui(&mut self, ui: &mut Ui, field: Field, add: impl FnOnce(&mut Self, &mut Ui)) {
         if !self.form.asks_for(field) {
             return;
         }
@@ -74,7 +73,7 @@ impl Fields<'_> {
         }
     }
 
-    fn text_ui(&mut self, ui: &mut Ui, field: Field, hint: &str) {
+    pub(super) fn text_ui(&mut self, ui: &mut Ui, field: Field, hint: &str) {
         self.line_ui(ui, field, |this, ui| {
             let mut word = this.form.word(field).to_owned();
             let width = ui.available_width() - 8.0;
@@ -143,7 +142,7 @@ impl Fields<'_> {
         let mut choices: Vec<(&str, String)> = DATABASES.iter().map(|row| (row.name, about(row))).collect();
         choices.push((STORE, "a model that keeps its promise, but for the faults you choose".to_owned()));
         self.choice_ui(ui, Field::Database, &choices);
-        self.address_ui(ui);
+        self.servers_ui(ui);
         let promises = |promise: Option<&str>| match promise {
             Some(code) => format!("promises {code}"),
             None => "promises nothing that is checked".to_owned(),
@@ -157,45 +156,11 @@ impl Fields<'_> {
         };
         let note = ui.add(egui::Label::new(small(ui, &promise)).truncate());
         note.on_hover_text(promise);
-        self.faults_ui(ui);
+        match self.form.database() {
+            Some(_) => self.breaks_ui(ui),
+            None => self.faults_ui(ui),
+        }
         self.text_ui(ui, Field::Retries, "");
-    }
-
-    fn address_ui(&mut self, ui: &mut Ui) {
-        let Some(database) = self.form.database() else { return };
-        let is_file = database.schemes.contains(&"sqlite");
-        let hint = if is_file { "a temporary file, or sqlite:FILE" } else { database.example };
-        self.line_ui(ui, Field::Address, |this, ui| {
-            let mut word = this.form.word(Field::Address).to_owned();
-            let width = ui.available_width() - 8.0;
-            let response = edit_ui(ui, "Address", TextEdit::singleline(&mut word).hint_text(hint), width)
-                .on_hover_text(Field::Address.row().about);
-            if response.changed() {
-                this.set(Field::Address, word);
-            }
-            if response.lost_focus() {
-                this.requests.push(Request::HidePasswords);
-            }
-        });
-        if is_file {
-            return;
-        }
-        if self.form.hides_password() {
-            style::note(ui, "The password in it is used and not shown. Who edits the address types it again.");
-            return;
-        }
-        ui.horizontal(|ui| {
-            ui.allocate_ui_with_layout(vec2(NAME, 24.0), Layout::left_to_right(Align::Center), |ui| {
-                ui.set_min_width(NAME);
-                ui.label("Password").on_hover_text("Kept while this window is open and nowhere else");
-            });
-            let mut text = self.form.password().reveal().to_owned();
-            let width = ui.available_width() - 8.0;
-            let field = TextEdit::singleline(&mut text).password(true).hint_text("none");
-            if edit_ui(ui, "Password", field, width).changed() {
-                self.requests.push(Request::SetPassword(Secret::new(text)));
-            }
-        });
     }
 
     /// The selected faults, each with how often it happens, and a list to add another.
@@ -219,9 +184,6 @@ impl Fields<'_> {
             });
             menu.response.on_hover_text(Field::Faults.row().about);
         });
-        if !self.form.asks_for(Field::Faults) {
-            return;
-        }
         let faults = self.form.faults();
         for (place, injection) in faults.iter().enumerate() {
             ui.horizontal(|ui| {
@@ -281,7 +243,7 @@ impl Fields<'_> {
 }
 
 /// A text field with a name.
-fn edit_ui(ui: &mut Ui, name: &str, field: TextEdit<'_>, width: f32) -> egui::Response {
+pub(super) fn edit_ui(ui: &mut Ui, name: &str, field: TextEdit<'_>, width: f32) -> egui::Response {
     let response = ui.add(field.margin(egui::Margin::symmetric(6, 3)).desired_width(width));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, name));
     response

@@ -3,6 +3,7 @@
 mod form;
 mod progress;
 mod rounds;
+mod servers;
 
 use crate::app::collecting::Collecting;
 use crate::app::collecting::form::Field;
@@ -147,7 +148,11 @@ fn stage_ui(ui: &mut Ui, run: &Run, progress: Option<Progress>) {
     let name = run.round.as_ref().map_or("", |(name, _)| name.as_str());
     let (text, colour) = match run.stage {
         Stage::Opening => ("Reaching the database…".to_owned(), palette.text),
-        Stage::Recording => (format!("Recording {name}…"), palette.text),
+        Stage::Recording => match progress.as_ref().filter(|p| p.total == 0 && !p.phase.is_empty()) {
+            // Before and after the transactions of the workload.
+            Some(progress) => (format!("Recording {name}: {}…", progress.phase), palette.text),
+            None => (format!("Recording {name}…"), palette.text),
+        },
         Stage::Checking => (format!("Checking {name}…"), palette.text),
         Stage::Cancelled => ("Cancelled; what was recorded is kept".to_owned(), palette.caution),
         Stage::Failed => ("Broken off".to_owned(), palette.bad),

@@ -5,7 +5,8 @@ use crate::app::collecting::table::{First, Row, Run, Sample, SoFar, milliseconds
 use crate::app::command::Requests;
 use crate::app::panels::chart::{axis, chart_ui, series};
 use crate::app::style::{self, Palette, counted, duration};
-use crate::export::chart::{Chart, Marks, Unit};
+use crate::collect::FaultTime;
+use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
@@ -27,7 +28,7 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         }
     });
     ui.add_space(2.0);
-    if let Some(so_far) = run.so_far.as_ref().filter(|_| run.is_running()) {
+    if let Some(so_far) = run.so_far.as_ref().filter(|so_far| run.is_running() && so_far.transactions > 0) {
         so_far_ui(ui, so_far);
     }
     plots_ui(ui, run, requests);
@@ -38,7 +39,8 @@ pub(super) fn latency(milliseconds: f64) -> String {
     match milliseconds {
         m if m < 0.0995 => format!("{:.0} µs", m * 1000.0),
         m if m < 9.95 => format!("{m:.1} ms"),
-        m => format!("{m:.0} ms"),
+        m if m < 999.5 => format!("{m:.0} ms"),
+        m => format!("{:.1} s", m / 1000.0),
     }
 }
 
@@ -76,12 +78,20 @@ fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
     let lasting = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
     let time = || axis("time", Unit::Seconds);
+    let now = run.samples.last().map_or(0.0, |sample| sample.at);
+    let band = |fault: &FaultTime| Band {
+        label: fault.name.clone(),
+        from: fault.begin.as_secs_f64(),
+        to: fault.end.map_or(now, |end| end.as_secs_f64()),
+    };
+    let bands: Vec<Band> = run.faults.iter().map(band).filter(|band| band.from < band.to).collect();
     let throughput = Chart {
         title: "Throughput".to_owned(),
         x: time(),
         y: axis("per second", Unit::Number),
         series: vec![of("throughput", |sample| sample.throughput)],
         marks: Marks::Lines,
+        bands: bands.clone(),
     };
     let latency = Chart {
         title: "Latency".to_owned(),
@@ -89,6 +99,7 @@ fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         y: axis("latency", Unit::Seconds),
         series: vec![lasting("median", |sample| sample.median), lasting("99 %", |sample| sample.slow)],
         marks: Marks::Lines,
+        bands,
     };
     ui.columns(2, |columns| {
         let [left, right] = columns else { return };
@@ -124,6 +135,7 @@ pub(super) fn levels_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
                     y: axis(title, *unit),
                     series: vec![series(title, known)],
                     marks: Marks::Bars(names.clone()),
+                    bands: Vec::new(),
                 };
                 chart_ui(column, &chart, "by isolation level of the database", &format!("Plot of {title}"), requests);
             }
@@ -140,6 +152,6 @@ mod tests {
 
     #[test]
     fn latencies_are_written_for_people() {
-        assert_eq!([0.032, 4.096, 66.0].map(latency), ["32 µs", "4.1 ms", "66 ms"]);
+        assert_eq!([0.032, 4.096, 66.0, 11_755.0].map(latency), ["32 µs", "4.1 ms", "66 ms", "11.8 s"]);
     }
 }
