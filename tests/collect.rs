@@ -563,3 +563,65 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     stopped.stop();
     assert!(hunt.begin(&stopped, path).is_none());
 }
+
+/// A certificate for this machine and its key, and that of the authority that signed it; none without `openssl`.
+fn certificates(folder: &Path) -> Option<[std::path::PathBuf; 3]> {
+    let Some(openssl) = servers::program("openssl") else { return postgres::missing("openssl (openssl)") };
+    std::fs::write(folder.join("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1").expect("a file");
+    let new = "req -newkey rsa:2048 -nodes -days 2";
+    for arguments in [
+        format!("{new} -x509 -subj /CN=authority -keyout authority.key -out authority.pem"),
+        format!("{new} -subj /CN=localhost -keyout server.key -out server.csr"),
+        "x509 -req -in server.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days 2 -extfile names -out server.pem"
+            .to_owned(),
+    ] {
+        let output = std::process::Command::new(&openssl).args(arguments.split(' ')).current_dir(folder).output();
+        let output = output.expect("openssl starts");
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Some(["server.pem", "server.key", "authority.pem"].map(|name| folder.join(name)))
+}
+
+/// An encrypted run works with the authority of the server, and not with those of the system, which do not know it.
+fn is_encrypted(url: &str, authority: &Path) {
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let at = |tls: &str| driver(&format!("{url}{separator}tls={tls}"), "serializable");
+    let (history, snapshot) = run(&*at(&authority.display().to_string()), busy(Kind::General, 1));
+    assert!(snapshot.committed > 20, "{snapshot:?}");
+    assert_satisfied(&check(&history), Level::Serializability, url);
+    let why = at("on").version().expect_err("the authority is unknown").to_string();
+    assert!(why.contains("certificate") || why.contains("Certificate") || why.contains("UnknownIssuer"), "{why}");
+}
+
+#[test]
+fn connections_are_encrypted_and_servers_verified() {
+    let folder = tempfile::Builder::new().prefix("tls-").tempdir_in("/tmp").expect("a folder");
+    let Some([certificate, key, authority]) = certificates(folder.path()) else { return };
+    // Servers run as other users.
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("the folder is ours");
+    #[cfg(feature = "redis")]
+    {
+        let port = servers::free_port();
+        if let Some(_server) = servers::redis_encrypted(port, &certificate, &key) {
+            is_encrypted(&format!("redis://127.0.0.1:{port}"), &authority);
+        }
+    }
+    #[cfg(feature = "mysql")]
+    {
+        let port = servers::free_port();
+        if let Some(server) = servers::mariadb_encrypted(port, &certificate, &key) {
+            let _running = server;
+            is_encrypted(&format!("mysql://root@127.0.0.1:{port}/test"), &authority);
+            let plain = driver(&format!("mysql://root@127.0.0.1:{port}/test"), "serializable");
+            assert!(plain.version().is_err(), "the server takes encrypted connections only");
+        }
+    }
+    #[cfg(feature = "postgres")]
+    if let Some(server) = postgres::start_encrypted(servers::free_port(), &certificate, &key) {
+        is_encrypted(&server.url(), &authority);
+        let libpq = format!("postgres:{} sslmode=verify-full sslrootcert={}", server.connection(), authority.display());
+        let tcp = libpq.replace(&format!("host={}", server.socket_dir().display()), "host=localhost");
+        assert!(driver(&tcp, "serializable").version().is_ok_and(|version| version.contains("PostgreSQL")));
+    }
+}

@@ -65,7 +65,7 @@ pub const DATABASES: &[Database] = &[
     },
     Database {
         name: "Redis",
-        schemes: &["redis", "redis+unix"],
+        schemes: &["redis", "rediss", "redis+unix"],
         example: "redis://HOST:6379",
         isolations: &[level("serializable", "SER"), level("read-committed", "RC")],
         #[cfg(feature = "redis")]

@@ -49,6 +49,8 @@ mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
+mod tls;
 
 pub use address::without_password;
 pub use conformance::{Requirement, conformance};

@@ -2,11 +2,11 @@
 
 use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
-use super::passwords;
-use super::{CollectError, Isolation};
+use super::tls::{self, Trust};
+use super::{CollectError, Isolation, passwords};
 use crate::generate::Key;
 use mysql::prelude::{FromRow, Queryable};
-use mysql::{Conn, Error, Opts, OptsBuilder, Params, Statement};
+use mysql::{Conn, Error, Opts, OptsBuilder, Params, SslOpts, Statement};
 use std::time::Duration;
 
 /// Longest time to wait for a connection.
@@ -22,11 +22,17 @@ const LOCK_WAIT_TIMEOUT: u16 = 1205;
 const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
 
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+    let (url, trust) = tls::split(url);
     let options =
-        Opts::from_url(&with_scheme(url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
+        Opts::from_url(&with_scheme(&url, "mysql")).map_err(|error| CollectError::Address(error.to_string()))?;
     let password = options.get_pass().map(str::to_owned).or_else(|| passwords::of_mysql(options.get_user()));
     let options =
         OptsBuilder::from_opts(options).pass(password).tcp_connect_timeout(Some(PATIENCE)).prefer_socket(false);
+    let options = match trust {
+        Some(Trust::System) => options.ssl_opts(SslOpts::default()),
+        Some(Trust::File(path)) => options.ssl_opts(SslOpts::default().with_root_cert_path(Some(path))),
+        None => options,
+    };
     let level = isolation.name.replace('-', " ").to_uppercase();
     Ok(Box::new(MySql { options: options.into(), set_up: format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}") }))
 }

@@ -2,12 +2,13 @@
 
 use super::address::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
-use super::passwords;
-use super::{CollectError, Isolation};
+use super::{CollectError, Isolation, passwords, tls};
 use crate::generate::Key;
+use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::{Client, Config, NoTls, Statement};
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Longest time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -17,34 +18,39 @@ const LOCK_TIMEOUT: &str = "SET lock_timeout = 100";
 const BATCH: u64 = 1000;
 
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+    let (url, trust) = tls::split(url);
     // Settings in the form of libpq are also accepted: `postgres:host=/run/postgresql user=me`.
     let settings = url.split_once(':').map(|(_, rest)| rest).filter(|rest| !rest.starts_with("//"));
-    let config: Result<Config, _> = settings.map_or_else(|| with_scheme(url, "postgresql").parse(), str::parse);
+    let config: Result<Config, _> = settings.map_or_else(|| with_scheme(&url, "postgresql").parse(), str::parse);
     let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
     config.connect_timeout(PATIENCE);
+    config.ssl_mode(if trust.is_some() { SslMode::Require } else { SslMode::Disable });
+    let tls = trust.map(|trust| trust.client()).transpose()?.map(MakeRustlsConnect::new);
     if config.get_password().is_none()
         && let Some(password) = passwords::of_postgres(&config)
     {
         config.password(password);
     }
     let level = isolation.name.replace('-', " ").to_uppercase();
-    Ok(Box::new(Postgres { config, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
+    Ok(Box::new(Postgres { config, tls, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
 }
 
 struct Postgres {
     config: Config,
+    /// How its certificate is verified, if connections are encrypted.
+    tls: Option<MakeRustlsConnect>,
     begin: String,
 }
 
 impl Driver for Postgres {
     fn version(&self) -> Result<String, Failure> {
-        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        let mut client = self.client()?;
         let row = client.query_one("SELECT version()", &[]).map_err(failure)?;
         row.try_get(0).map_err(failure)
     }
 
     fn prepare(&self, registers: u64) -> Result<(), Failure> {
-        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        let mut client = self.client()?;
         client
             .batch_execute(
                 "DROP TABLE IF EXISTS isoscope; DROP TABLE IF EXISTS isoscope_list; \
@@ -69,8 +75,16 @@ impl Driver for Postgres {
 }
 
 impl Postgres {
+    fn client(&self) -> Result<Client, Failure> {
+        let connected = match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        };
+        connected.map_err(failure)
+    }
+
     fn session(&self, mode: &str) -> Result<Box<dyn Connection>, Failure> {
-        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        let mut client = self.client()?;
         // Shorter than the time after which the server looks for deadlocks. Servers without this setting wait.
         let _: Result<(), postgres::Error> = client.batch_execute(LOCK_TIMEOUT);
         let mut prepare = |sql| client.prepare(sql).map_err(failure);

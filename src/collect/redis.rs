@@ -6,20 +6,33 @@
 //! have appended to a list in between.
 
 use super::driver::{Connection, Driver, Failure, unsigned};
+use super::tls::{self, Trust};
 use super::{CollectError, Isolation};
 use crate::generate::Key;
-use redis::{Cmd, FromRedisValue, RedisError, Value, cmd};
+use redis::{Cmd, FromRedisValue, RedisError, TlsCertificates, Value, cmd};
 use std::time::Duration;
 
 /// Longest time to wait for a connection or an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// About how many keys are found and deleted at a time.
 const BATCH: usize = 1000;
+/// What addresses begin with whose connections are encrypted.
+const TLS: &str = "rediss://";
 /// Where the keys of a run are.
 const PREFIX: &str = "isoscope:";
 
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
-    let client = redis::Client::open(url).map_err(|error| CollectError::Address(error.to_string()))?;
+    let (url, trust) = tls::split(url);
+    let is_tls = url.starts_with(TLS);
+    let client = match trust.or_else(|| is_tls.then_some(Trust::System)) {
+        None => redis::Client::open(url),
+        Some(trust) => {
+            let root_cert = trust.pem()?;
+            let url = if is_tls { url } else { url.replacen("redis://", TLS, 1) };
+            redis::Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert })
+        }
+    };
+    let client = client.map_err(|error| CollectError::Address(error.to_string()))?;
     Ok(Box::new(Redis { client, watches: isolation.name == "serializable" }))
 }
 

@@ -53,7 +53,7 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     let mut n_more = 0;
     for (from, to, name) in seen(faults, area) {
         let name = elide(name, ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize);
-        let text = place_of((from, to), width(&name, font), area);
+        let (text, align) = place_of((from, to), width(&name, font), area);
         let Some(row) =
             ends.iter().position(|end| end + GAP <= from.min(text)).or((ends.len() < ROWS).then_some(ends.len()))
         else {
@@ -66,7 +66,9 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
         let bar = Rect::from_x_y_ranges(from..=to, top + 1.5..=top + ROW - 0.5);
         scene.rect(bar, 3.0, Role::FaultBar, None);
         scene.names.push((bar, format!("Fault: {name}")));
-        scene.text((pos2(text, top + ROW / 2.0 + 0.5), Align::Left), font, name, Role::FaultText, None);
+        // Small pictures have larger texts: one before its bar grows away from it.
+        let anchor = if align == Align::Right { text + width(&name, font) } else { text };
+        scene.text((pos2(anchor, top + ROW / 2.0 + 0.5), align), font, name, Role::FaultText, None);
     }
     let rows = ROW * ends.len() as f32;
     if n_more == 0 {
@@ -78,17 +80,18 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     rows + ROW
 }
 
-/// Where the name of a fault begins: in its bar, or else after it, before it, or where the area has room for it.
-fn place_of((from, to): (f32, f32), width: f32, area: Rect) -> f32 {
+/// Where the name of a fault begins, and which end of it is fixed: in its bar, or else after it, before it, or where the
+/// area has room for it.
+fn place_of((from, to): (f32, f32), width: f32, area: Rect) -> (f32, Align) {
     let (after, before) = (to + PAD, from - PAD - width);
     if from + width + 2.0 * PAD <= to {
-        from + PAD
+        (from + PAD, Align::Left)
     } else if after + width <= area.right() {
-        after
+        (after, Align::Left)
     } else if before >= area.left() {
-        before
+        (before, Align::Right)
     } else {
-        (from + PAD).min(area.right() - width).max(area.left())
+        ((from + PAD).min(area.right() - width).max(area.left()), Align::Left)
     }
 }
 

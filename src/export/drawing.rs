@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const DECISIVE: &str = " *";
 
 /// What a legend says of it.
-pub const ABOUT_DECISIVE: &str = "*: makes the difference, without it the level holds";
+pub const ABOUT_DECISIVE: &str = "*: makes the difference; without it the level holds";
 
 /// A diagram and its edges.
 #[derive(Clone, Debug)]

@@ -44,6 +44,20 @@ pub(crate) fn start_on(port: u16) -> Option<Server> {
     start_at((port, "127.0.0.1"), &[])
 }
 
+/// The same, with a certificate and its key, which the server owns from now on.
+pub(crate) fn start_encrypted(port: u16, certificate: &Path, key: &Path) -> Option<Server> {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    if let Some(account) = is_root().then(account).flatten() {
+        [certificate, key].iter().for_each(|file| chown(file, Some(account.user), None).expect("root may chown"));
+    }
+    std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).expect("the file is ours");
+    let files = [("certificate", certificate), ("key", key)];
+    let [certificate, key] =
+        files.map(|(what, path)| path.to_str().unwrap_or_else(|| panic!("the name of the {what}")));
+    let settings = ["ssl=on", &format!("ssl_cert_file={certificate}"), &format!("ssl_key_file={key}")];
+    start_at((port, "127.0.0.1"), &settings)
+}
+
 fn start_at(place: (u16, &'static str), settings: &[&str]) -> Option<Server> {
     let Some(programs) = programs() else { return missing("PostgreSQL (initdb, postgres, pg_ctl, psql)") };
     let account = is_root().then(|| account().expect("an account that is not root: postgres or nobody"));

@@ -17,6 +17,10 @@ pub(crate) struct Server {
 
 /// Starts MariaDB with a database `test`; `None` where it is not installed.
 pub(crate) fn mariadb() -> Option<Server> {
+    mariadb_with(&["--skip-networking".to_owned()])
+}
+
+fn mariadb_with(settings: &[String]) -> Option<Server> {
     let programs = (program("mariadbd"), program("mariadb-install-db"));
     let (Some(daemon), Some(install)) = programs else { return missing("MariaDB (mariadbd, mariadb-install-db)") };
     let folder = tempfile::Builder::new().prefix("my-").tempdir_in("/tmp").expect("a folder");
@@ -31,7 +35,7 @@ pub(crate) fn mariadb() -> Option<Server> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let socket = folder.path().join("socket");
     let mut serve = Command::new(daemon);
-    serve.args(["--no-defaults", "--skip-networking", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"]);
+    serve.arg("--no-defaults").args(settings).args(["--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"]);
     serve.arg(format!("--datadir={}", data.display())).arg(format!("--socket={}", socket.display()));
     serve.args(["--innodb-buffer-pool-size=16M", "--innodb-lock-wait-timeout=2", "--pid-file=pid"]);
     if is_root() {
@@ -39,6 +43,25 @@ pub(crate) fn mariadb() -> Option<Server> {
     }
     let url = format!("mysql://root@localhost/test?socket={}", socket.display());
     Some(Server::start(serve, folder, url, &socket))
+}
+
+/// Starts MariaDB, listening to this port of this machine for encrypted connections only.
+pub(crate) fn mariadb_encrypted(port: u16, certificate: &Path, key: &Path) -> Option<Server> {
+    let encrypted = [
+        format!("--port={port}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        "--require-secure-transport=ON".to_owned(),
+        format!("--ssl-cert={}", certificate.display()),
+        format!("--ssl-key={}", key.display()),
+    ];
+    mariadb_with(&encrypted)
+}
+
+/// Starts Redis, listening to this port of this machine for encrypted connections only.
+pub(crate) fn redis_encrypted(port: u16, certificate: &Path, key: &Path) -> Option<Server> {
+    let [certificate, key] = [certificate, key].map(|path| path.display().to_string());
+    let encrypted = ["--tls-cert-file", &certificate, "--tls-key-file", &key, "--tls-auth-clients", "no"];
+    redis_with(0, &[&["--tls-port", &port.to_string()], &encrypted[..]].concat())
 }
 
 /// Starts Redis; `None` where it is not installed.
@@ -54,6 +77,10 @@ pub(crate) fn free_port() -> u16 {
 
 /// The same, listening to a port of this machine as well, unless it is 0.
 pub(crate) fn redis_at(port: u16) -> Option<Server> {
+    redis_with(port, &[])
+}
+
+fn redis_with(port: u16, settings: &[&str]) -> Option<Server> {
     let Some(daemon) = program("redis-server") else { return missing("Redis (redis-server)") };
     let folder = tempfile::Builder::new().prefix("redis-").tempdir_in("/tmp").expect("a folder");
     let socket = folder.path().join("socket");
@@ -62,7 +89,8 @@ pub(crate) fn redis_at(port: u16) -> Option<Server> {
         .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--save", "", "--dir"])
         .arg(folder.path())
         .arg("--unixsocket")
-        .arg(&socket);
+        .arg(&socket)
+        .args(settings);
     let url = format!("redis+unix://{}", socket.display());
     Some(Server::start(serve, folder, url, &socket))
 }

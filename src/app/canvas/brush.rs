@@ -67,7 +67,7 @@ fn smallest(role: Role) -> f32 {
     match role {
         Role::RowPlace | Role::CardStatus | Role::Folded => 9.5,
         Role::RowText => 6.6,
-        Role::CardTitle | Role::Title => 5.6,
+        Role::CardTitle | Role::LaneTitle | Role::Title => 5.6,
         Role::LabelText(_) | Role::NumberText => 6.8,
         _ => 8.0,
     }
@@ -318,7 +318,7 @@ fn value_at(text: &str) -> Option<usize> {
 
 /// The card or label that a mark is in, when the marks before it were in `before`.
 fn enclosing(mark: &Mark, before: Option<Rect>) -> Option<Rect> {
-    let is_frame = matches!(mark.role, Role::Card(_) | Role::Bar(..) | Role::Label(..));
+    let is_frame = matches!(mark.role, Role::Lane | Role::Card(_) | Role::Bar(..) | Role::Label(..));
     match &mark.shape {
         SceneShape::Rect { rect, .. } if is_frame => Some(*rect),
         SceneShape::Text { at, .. } => before.filter(|frame| frame.contains(*at)),

@@ -283,7 +283,7 @@ fn row_ui(
 /// What a replay says about an operation, in words, and the step it refers to.
 fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>) {
     let version = |version: Version| match version {
-        Version::Initial => (format!("the initial version of {}", history.key_name(key)), None),
+        Version::Initial => (format!("the initial version of key {}", history.key_name(key)), None),
         Version::Written { write, step } => {
             let (value, writer) = (history.operation(write).value, history.transaction_of(write));
             let (value, writer) = (history.value_name(value), history.transaction_name(writer));
