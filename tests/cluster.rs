@@ -65,6 +65,14 @@ fn nodes(history: &History) -> Vec<(String, usize, usize)> {
     nodes
 }
 
+/// Draws the smallest violation of a recording into the folder that `ISOSCOPE_PICTURES` names, if it is set: the pictures
+/// of docs/histories.md.
+fn picture(recording: &Path, level: &str, name: &str) {
+    let Some(folder) = std::env::var_os("ISOSCOPE_PICTURES") else { return };
+    let file = Path::new(&folder).join(format!("{name}.svg"));
+    says(0, &["export", text(recording), "--level", level, "-o", text(&file)]);
+}
+
 /// Two names for one SQLite file, the second of which only reads.
 fn two_names(folder: &Path) -> [String; 2] {
     let file = folder.join("database");
@@ -172,6 +180,7 @@ fn a_standby_of_postgresql_shows_long_forks_and_one_server_none() {
     evidence(&history, &findings).unwrap_or_else(|error| panic!("{error}"));
     let told = says(0, &["explain", text(&folder.path().join("history.edn")), "--violation", "LongFork/1"]);
     assert!(told.contains("on standby") && told.contains("on primary"), "{told}");
+    picture(&folder.path().join("history.edn"), "PC", "postgres-standby");
     // The same clients on one server, under two names.
     let twice = [format!("a={one}"), format!("b={one},read-only")];
     let alone = tempfile::tempdir().expect("a temporary folder");
@@ -427,6 +436,7 @@ fn commits_that_vanish_in_a_crash_are_found_and_no_others() {
             let path = folder.path().join("history.edn");
             let told = says(0, &["explain", text(&path), "--level", "RA"]);
             assert!(told.contains("crash from "), "{told}");
+            picture(&path, "RA", "postgres-crash");
         }
     }
 }
@@ -534,6 +544,7 @@ fn commits_that_a_failover_of_redis_loses_are_found() {
     says(1, &["check", text(&path), "--level", "SSER", "--verdicts-only"]);
     let told = says(0, &["explain", text(&path), "--level", "SSER"]);
     assert!(told.contains("failover from "), "{told}");
+    picture(&path, "SSER", "redis-failover");
 }
 
 /// A server that is killed, and one that is restarted by its administrator, keeps what it committed.
@@ -561,6 +572,42 @@ fn a_server_that_is_stopped_is_started_as_it_was() {
 }
 
 /// Processes that use one file of SQLite are killed in the middle of transactions: what was committed stays, and no more.
+/// A small file system in memory, gone with the test; none where this user may not mount one.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    fn new(size: &str) -> Option<Mounted> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(folder.path()).output();
+        let is_there = mount.is_ok_and(|output| output.status.success());
+        if is_there { Some(Mounted(folder)) } else { postgres::missing("a file system of its own (mount, as root)") }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).output();
+    }
+}
+
+/// A database on a full disk refuses to write, says so, and goes on when there is room.
+#[test]
+fn a_full_disk_aborts_transactions_and_loses_nothing() {
+    let Some(disk) = Mounted::new("size=16m") else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let database = format!("sqlite:{}", disk.0.path().join("database").display());
+    let full = format!("disk={}", disk.0.path().display());
+    let workload = ["--db", &database, "--workload", "list-append", "--sessions", "4", "--transactions", "1000000"];
+    let faults = ["--disk-full", &full, "--every", "0.5", "--for", "0.5", "--time-limit", "4", "--final-reads"];
+    let history = collect(folder.path(), &[&workload[..], &faults].concat());
+    let faults = history.cluster().faults();
+    assert!(faults.len() > 1 && faults.iter().all(|fault| fault.what == "disk-full-disk"), "{faults:?}");
+    let n = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    assert!(n(Outcome::Committed) > 50 && n(Outcome::Aborted) > 0, "{}", n(Outcome::Aborted));
+    assert!(is_satisfied(&check(&history), Level::StrictSerializability));
+    assert_eq!(std::fs::read_dir(disk.0.path()).map(|all| all.count()).unwrap_or(0), 1, "the file is gone");
+}
+
 #[test]
 fn killed_clients_of_sqlite_lose_nothing() {
     let Some(python) = python() else { return };
@@ -715,6 +762,7 @@ fn stale_local_reads_of_etcd_are_found_and_stay_serializable() {
         assert!(words.len() == 3 && words.iter().all(|(_, sessions, _)| *sessions > 0), "{words:?}");
         is_found = !is_satisfied(&findings, Level::StrictSerializability);
         if is_found {
+            picture(&run.join("history.edn"), "SSER", "etcd-local-reads");
             break;
         }
     }

@@ -62,10 +62,16 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
     results.iter().find_map(follows).unwrap_or(Known::Nothing)
 }
 
-/// The same, where nothing is known by what `broken`, the levels that the selected anomaly violates, tells.
+/// The same, where nothing is known by what `broken`, the levels that the selected anomaly violates, tells. O(levels).
 pub(super) fn known_here(results: &[&LevelResult], broken: LevelSet, level: &LatticeLevel) -> Known {
+    let is_broken = || {
+        let broken = Level::EVERY.into_iter().filter(|weaker| broken.contains(*weaker));
+        broken
+            .filter_map(|weaker| lattice::level(weaker.code()))
+            .any(|weaker| weaker.decided == level.decided || level.implies(weaker))
+    };
     match known(results, level) {
-        Known::Nothing | Known::Open if level.decided.is_some_and(|level| broken.contains(level)) => Known::BrokenHere,
+        Known::Nothing | Known::Open if is_broken() => Known::BrokenHere,
         known => known,
     }
 }
@@ -94,5 +100,19 @@ impl App {
             let check = Check { history: &history, resolution, started: Instant::now(), control, outbox };
             pool.install(|| drop(check.run(Level::EVERY.to_vec())));
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_anomaly_violates_violates_all_that_implies_it() {
+        let mut broken = LevelSet::default();
+        broken.insert(Level::ReadYourWrites);
+        let here = |code: &str| known_here(&[], broken, lattice::level(code).expect("a level")) == Known::BrokenHere;
+        assert!(["RYW", "MV", "R-MV", "SER"].into_iter().all(here));
+        assert!(!["P-MV", "PL2", "MW"].into_iter().any(here));
     }
 }

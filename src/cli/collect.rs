@@ -91,6 +91,9 @@ struct FaultArguments {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "NAME=PID")]
     restart: Vec<Named>,
+    /// A folder whose file system is filled, up to 8 GB: give the server a small one of its own
+    #[arg(long, value_name = "NAME=FOLDER")]
+    disk_full: Vec<Named>,
     /// What a relay in front of a server does to connections: cut, hold (nothing passes) or delay:MILLISECONDS
     #[arg(long, value_name = "NAME=HOW")]
     relay: Vec<Named>,
@@ -117,6 +120,7 @@ impl FaultArguments {
         forms.extend(of(FaultKind::Pause, &self.pause));
         #[cfg(target_os = "linux")]
         forms.extend([of(FaultKind::Kill, &self.kill), of(FaultKind::Restart, &self.restart)].concat());
+        forms.extend(of(FaultKind::DiskFull, &self.disk_full));
         forms.extend(of(FaultKind::Relay, &self.relay));
         let [every, lasting] = [self.every, self.lasting].map(Duration::from_secs_f64);
         Ok(FaultPlan { forms, every, lasting })
@@ -225,6 +229,8 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
     redis://HOST:6379          serializable (WATCH), read-committed (MULTI alone)\n\n\
     Several servers: --db NAME=URL for each, `,read-only` behind the URL of one that accepts no writes. Sessions are spread \
     over them, and the history says where each ran.\n\n\
+    TLS: `?tls=on` behind the URL, `?tls=FILE` with the authority's certificate in a PEM file, rediss://…, or the \
+    sslmode and sslrootcert of PostgreSQL. The server's certificate is verified.\n\n\
     The file grows during the run and can be read at any moment, even after a crash: what had begun by then \
     but not ended is of unknown outcome.")]
 pub struct CollectArguments {

@@ -2,11 +2,13 @@
 //!
 //! The commands are those of the command line. Nothing that a file says is ever run.
 
-use super::fault_form::is_name;
 #[cfg(target_os = "linux")]
 use super::process::{Process, Signal};
 use super::{CollectError, Mode, Recorder, Relay, Statistics};
 use crate::control::Control;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,6 +19,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause between two looks at the clock.
 const TICK: Duration = Duration::from_millis(10);
+
+/// The file that fills a file system.
+const FILLING: &str = "isoscope-fills-the-disk";
+/// Bytes written to it at once: many, then few.
+const LARGE_PIECE: usize = 1 << 20;
+const SMALL_PIECE: usize = 1 << 12;
+/// No more is filled, so that no disk of the whole machine is by mistake.
+const MOST_FILLED: u64 = 8 << 30;
 
 /// A command under the name of its fault: `NAME=COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +48,11 @@ impl FromStr for Named {
     }
 }
 
+/// Whether this can be the name of a fault.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
 /// What begins or ends a fault.
 #[derive(Clone, Debug)]
 pub enum Action {
@@ -45,6 +60,10 @@ pub enum Action {
     Command(String),
     /// A relay does something else from now on.
     Relay(Arc<Relay>, Mode),
+    /// A file takes all free space of the file system that it is on.
+    Fill(PathBuf),
+    /// It goes.
+    Remove(PathBuf),
     /// A process is stopped.
     #[cfg(target_os = "linux")]
     Stop(Arc<Process>, Signal),
@@ -61,6 +80,8 @@ impl Action {
                 relay.set(*mode);
                 Ok(())
             }
+            Action::Fill(file) => fill(file),
+            Action::Remove(file) => std::fs::remove_file(file).map_err(|error| format!("{}: {error}", file.display())),
             #[cfg(target_os = "linux")]
             Action::Stop(process, signal) => process.stop(*signal),
             #[cfg(target_os = "linux")]
@@ -101,6 +122,12 @@ impl Fault {
     pub(super) fn stop(name: String, target: &str, signal: Signal) -> Fault {
         let process = Arc::new(Process::new(target));
         Fault { name, begin: Action::Stop(Arc::clone(&process), signal), end: Some(Action::Start(process)) }
+    }
+
+    /// Fills the file system that a folder is on.
+    pub(super) fn disk_full(name: &str, folder: &str) -> Fault {
+        let file = Path::new(folder).join(FILLING);
+        Fault { name: format!("disk-full-{name}"), begin: Action::Fill(file.clone()), end: Some(Action::Remove(file)) }
     }
 
     /// Lets a relay do something for a while.
@@ -162,6 +189,32 @@ fn step(name: &str, stage: &str, action: &Action, recorder: &Recorder) -> Result
     let result = action.run();
     recorder.incident(&what, Some(result.as_ref().map_or_else(String::as_str, |()| "done")))?;
     result.map_err(|why| CollectError::Fault { what, why })
+}
+
+/// Writes zeros to a new file until the file system is full.
+fn fill(path: &Path) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut file = File::create_new(path).map_err(said)?;
+    let zeros = vec![0; LARGE_PIECE];
+    let mut written = 0;
+    // The last bytes, too.
+    for piece in [LARGE_PIECE, SMALL_PIECE, 1] {
+        loop {
+            match file.write(&zeros[..piece]) {
+                Ok(n) => written += n as u64,
+                Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => break,
+                Err(error) => return Err(said(error)),
+            }
+            if written > MOST_FILLED {
+                let gigabytes = MOST_FILLED >> 30;
+                return Err(format!(
+                    "{}: more than {gigabytes} GB are free there, give the server a small file system of its own",
+                    path.display()
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn run(command: &str) -> Result<(), String> {

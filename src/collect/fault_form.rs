@@ -1,5 +1,6 @@
 //! Faults as users describe them: on the command line, or in a form.
 
+use super::fault::is_name;
 #[cfg(target_os = "linux")]
 use super::process::Signal;
 use super::{Action, Address, CollectError, Fault, Faults, Mode, Relay};
@@ -17,6 +18,8 @@ pub enum FaultKind {
     Kill,
     /// A process is asked to end, and started again as it was.
     Restart,
+    /// A file fills the file system of a folder.
+    DiskFull,
     /// A relay in front of a server disturbs its connections.
     Relay,
 }
@@ -24,9 +27,16 @@ pub enum FaultKind {
 impl FaultKind {
     /// The kinds that this system has, the simplest first.
     pub const ALL: &[FaultKind] = if cfg!(target_os = "linux") {
-        &[FaultKind::Pause, FaultKind::Kill, FaultKind::Restart, FaultKind::Relay, FaultKind::Command]
+        &[
+            FaultKind::Pause,
+            FaultKind::Kill,
+            FaultKind::Restart,
+            FaultKind::Relay,
+            FaultKind::DiskFull,
+            FaultKind::Command,
+        ]
     } else {
-        &[FaultKind::Pause, FaultKind::Relay, FaultKind::Command]
+        &[FaultKind::Pause, FaultKind::Relay, FaultKind::DiskFull, FaultKind::Command]
     };
 
     /// Its name, which is that of its option.
@@ -36,6 +46,7 @@ impl FaultKind {
             FaultKind::Pause => "pause",
             FaultKind::Kill => "kill",
             FaultKind::Restart => "restart",
+            FaultKind::DiskFull => "disk-full",
             FaultKind::Relay => "relay",
         }
     }
@@ -47,6 +58,7 @@ impl FaultKind {
             FaultKind::Pause => "a process of this machine is paused with its children",
             FaultKind::Kill => "a process of this machine is killed, and started again as it was",
             FaultKind::Restart => "a process of this machine is asked to end, and started again as it was",
+            FaultKind::DiskFull => "a file fills the file system that a folder is on",
             FaultKind::Relay => "a relay in front of a server cuts, holds or delays its connections",
         }
     }
@@ -61,6 +73,7 @@ impl FaultKind {
         match self {
             FaultKind::Command => "command that breaks something",
             FaultKind::Pause | FaultKind::Kill | FaultKind::Restart => "process number, or the file that holds it",
+            FaultKind::DiskFull => "folder on the file system to fill",
             FaultKind::Relay => "cut, hold or delay:MILLISECONDS",
         }
     }
@@ -132,17 +145,13 @@ impl FaultForm {
             FaultKind::Restart => Fault::stop(format!("restart-{name}"), target, Signal::Terminate),
             #[cfg(not(target_os = "linux"))]
             FaultKind::Kill | FaultKind::Restart => return Err("only possible on Linux".to_owned()),
+            FaultKind::DiskFull => Fault::disk_full(name, target),
             FaultKind::Relay => {
                 let mode: Mode = target.parse()?;
                 Fault::relay(name, &relays.before(name)?, mode)
             }
         })
     }
-}
-
-/// Whether this can be the name of a fault.
-pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
 
 /// The relays in front of servers, made when they are first needed.

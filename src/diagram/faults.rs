@@ -75,7 +75,7 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
         return rows;
     }
     let at = pos2(area.left(), area.bottom() + rows + ROW / 2.0);
-    let more = format!("{n_more} more fault{} at the same time", if n_more == 1 { "" } else { "s" });
+    let more = format!("{n_more} more fault{}", if n_more == 1 { "" } else { "s" });
     scene.text((at, Align::Left), font, more, Role::FaultText, None);
     rows + ROW
 }
@@ -145,6 +145,6 @@ mod tests {
         let scene = drawn(&[("a", 0.0, 300.0); ROWS + 3]);
         let has =
             |what: &str| scene.marks.iter().any(|mark| matches!(&mark.shape, Shape::Text { text, .. } if text == what));
-        assert!(has("3 more faults at the same time"));
+        assert!(has("3 more faults"));
     }
 }

@@ -266,7 +266,11 @@ mod tests {
             |card: usize| interval(card).map_or(Span::default(), |i| Span { from: i.start as f64, to: i.end as f64 });
         let columns: Vec<Vec<usize>> = moments(&diagram, span).into_iter().map(|moment| moment.cards).collect();
         assert_eq!(columns, [vec![0, 2], vec![3, 1]]);
-        let texts: Vec<String> = scene(&diagram, &history, &history)
+        let drawn = scene(&diagram, &history, &history);
+        // Both columns have a transaction that outlasts the other one.
+        let n_tails = drawn.marks.iter().filter(|mark| mark.role == Role::Tail).count();
+        assert_eq!(n_tails, 4, "two lines with an end");
+        let texts: Vec<String> = drawn
             .marks
             .into_iter()
             .filter_map(|mark| match mark.shape {

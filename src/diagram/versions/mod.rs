@@ -332,11 +332,15 @@ mod tests {
     use crate::relations;
 
     fn chain(text: &str, key: &str) -> (History, Chain) {
+        chain_with(text, key, &[])
+    }
+
+    fn chain_with(text: &str, key: &str, forcing: &[Edge]) -> (History, Chain) {
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
         let key =
             (0..history.n_keys()).map(KeyId::new).find(|k| history.key_name(*k) == key).expect("the key is there");
-        let chain = Chain::new(&history, &resolution, key, &[], &Control::new()).expect("nothing stops it");
+        let chain = Chain::new(&history, &resolution, key, forcing, &Control::new()).expect("nothing stops it");
         (history, chain)
     }
 
@@ -350,6 +354,36 @@ mod tests {
         assert_eq!(values(&history, &chain), ["initial", "1", "2", "3", "4"]);
         let readers: Vec<usize> = chain.rows.iter().map(|row| row.readers.len()).collect();
         assert_eq!(readers, [0, 1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn what_was_observed_orders_versions_and_the_contradiction_goes_back() {
+        let edge = |from, to, relation, key: Option<usize>| Edge {
+            from: TransactionId::new(from),
+            to: TransactionId::new(to),
+            relation,
+            key: key.map(KeyId::new),
+            from_operation: None,
+            to_operation: None,
+            because: crate::relations::Reason::Reads,
+        };
+        // The second session read y of the first one, before it wrote x: its x is newer, though it reads the older one then.
+        let text = "a: [w x 1, w y 1]\nb: [r y 1, w x 2] [r x 1]\n";
+        let forcing = [edge(0, 1, Relation::WriteRead, Some(1)), edge(1, 0, Relation::CommitOrder, Some(0))];
+        for text in [text, "b: [r y 1, w x 2] [r x 1]\na: [w x 1, w y 1]\n"] {
+            let b_first = text.starts_with('b');
+            let number = |n: usize| if b_first { [2, 0, 1][n] } else { n };
+            let turned = |e: &Edge| Edge {
+                from: TransactionId::new(number(e.from.index())),
+                to: TransactionId::new(number(e.to.index())),
+                key: e.key.map(|key| KeyId::new(if b_first { 1 - key.index() } else { key.index() })),
+                ..e.clone()
+            };
+            let forcing: Vec<Edge> = forcing.iter().map(turned).collect();
+            let (history, chain) = chain_with(text, "x", &forcing);
+            assert_eq!(values(&history, &chain), ["initial", "1", "2"], "{text}");
+            assert!(chain.forced.iter().any(|forced| (forced.older, forced.newer) == (2, 1)), "{:?}", chain.forced);
+        }
     }
 
     #[test]
