@@ -3,6 +3,7 @@
 //! `tls=on` trusts the authorities that the system trusts, `tls=FILE` those in a PEM file. PostgreSQL's own words are
 //! understood as well: `sslmode=require` and stronger ones, `sslrootcert=FILE`.
 
+#[cfg(any(feature = "postgres", feature = "redis"))]
 use super::CollectError;
 use std::path::PathBuf;
 
@@ -76,6 +77,7 @@ impl Trust {
         }
     }
 
+    #[cfg(any(feature = "postgres", feature = "redis"))]
     fn unreadable(&self, why: &dyn std::fmt::Display) -> CollectError {
         let place = match self {
             Trust::System => "certificates of the system".to_owned(),
