@@ -236,7 +236,7 @@ fn retries_write_other_values_and_compare_and_sets_are_linearizable() {
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
     let clients = ClientOptions { retries: 3, ..ClientOptions::default() };
-    let collection = Collection { workload: Workload { keys: 2, ..busy(Kind::Mini, 8) }, clients };
+    let collection = Collection { workload: Workload { keys: 2, ..busy(Kind::Mini, 8) }, time: None, clients };
     collect(&*driver, &collection, &recorder, &Statistics::new(), &Control::new()).expect("the run ends");
     let findings = check(&read(&path));
     assert_satisfied(&findings, Level::Serializability, "with retries");
@@ -350,7 +350,8 @@ fn disturbed(
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
     let (statistics, control) = (Statistics::new(), Control::new());
-    let collection = Collection { workload, clients: ClientOptions { patience, ..ClientOptions::default() } };
+    let collection =
+        Collection { workload, time: None, clients: ClientOptions { patience, ..ClientOptions::default() } };
     std::thread::scope(|scope| {
         let run = scope.spawn(|| collect(driver, &collection, &recorder, &statistics, &control));
         while statistics.snapshot().committed < 50 && !run.is_finished() {
@@ -502,7 +503,8 @@ fn store_models_are_recorded_like_databases() {
         let faults = faults.iter().map(|name| name.parse().expect("a fault")).collect();
         let opened = Target::Store { model, faults }.open().expect("a store in memory is always there");
         let statistics = Statistics::new();
-        let snapshot = opened.record(busy(kind, 3), &path, &statistics, &Control::new(), None).expect("the run ends");
+        let snapshot =
+            opened.record((busy(kind, 3), None), &path, &statistics, &Control::new(), None).expect("the run ends");
         let history = read(&path);
         assert_honest(&history, &snapshot);
         (opened.promise.expect("every store promises something"), history)
@@ -527,7 +529,7 @@ fn store_models_are_recorded_like_databases() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let opened = Target::Store { model: Model::Causal, faults: Vec::new() }.open().expect("it is there");
     let path = folder.path().join("history.edn");
-    let error = opened.record(busy(Kind::ListAppend, 1), &path, &Statistics::new(), &Control::new(), None);
+    let error = opened.record((busy(Kind::ListAppend, 1), None), &path, &Statistics::new(), &Control::new(), None);
     assert!(error.is_err_and(|error| error.to_string().contains("cannot hold lists")));
 }
 

@@ -59,7 +59,7 @@ fn record(opened: &Opened, workload: Workload, path: &Path) -> Heard {
         to_the_end: true,
         hear: &mut hear,
     };
-    opened.record(workload, path, &Statistics::new(), &Control::new(), Some(live)).expect("the run ends");
+    opened.record((workload, None), path, &Statistics::new(), &Control::new(), Some(live)).expect("the run ends");
     heard
 }
 

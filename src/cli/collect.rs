@@ -238,7 +238,7 @@ pub struct CollectArguments {
     pub(super) database: DatabaseArguments,
     #[command(flatten)]
     workload: WorkloadArguments,
-    /// Seconds after which the run ends
+    /// Seconds for which transactions run, once all sessions are connected
     #[arg(long, value_name = "SECS", value_parser = super::values::seconds)]
     time_limit: Option<f64>,
     /// Where to record the history, a file that does not exist yet
@@ -277,18 +277,15 @@ fn conformance(opened: &Opened, out: &mut Output) -> ExitCode {
 pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let opened = arguments.database.open()?;
     let Some(output) = &arguments.output else { return Ok(conformance(&opened, out)) };
-    let mut control = Control::new();
-    if let Some(seconds) = arguments.time_limit {
-        control = control.with_time_limit(Duration::from_secs_f64(seconds));
-    }
-    let workload = arguments.workload.workload();
+    let control = Control::new();
+    let run = (arguments.workload.workload(), arguments.time_limit.map(Duration::from_secs_f64));
     if arguments.follow {
         let options = Options { levels: follow_voice::levels(&arguments.level)?, ..Options::default() };
-        return followed(&opened, &workload, output, options, &control, out);
+        return followed(&opened, run, output, options, &control, out);
     }
-    let record = |statistics: &Statistics| opened.record(workload, output, statistics, &control, None);
+    let record = |statistics: &Statistics| opened.record(run, output, statistics, &control, None);
     let snapshot = watched(&control, String::new, record)?;
-    told(&opened, &workload, &snapshot, out);
+    told(&opened, &run.0, &snapshot, out);
     Ok(ExitCode::Satisfied)
 }
 
@@ -300,7 +297,7 @@ fn told(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Out
 /// Records a run and checks it meanwhile.
 fn followed(
     opened: &Opened,
-    workload: &Workload,
+    run: (Workload, Option<Duration>),
     output: &Path,
     options: Options,
     control: &Control,
@@ -321,7 +318,7 @@ fn followed(
             ControlFlow::Continue(())
         };
         let live = Live { options: given.clone(), to_the_end: true, hear: &mut hear };
-        opened.record(*workload, output, statistics, control, Some(live))
+        opened.record(run, output, statistics, control, Some(live))
     };
     let mut end = None;
     let more = || so_far.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -339,7 +336,7 @@ fn followed(
             recording.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;
-    told(opened, workload, &snapshot, out);
+    told(opened, &run.0, &snapshot, out);
     let end = end.context("the recording could not be followed")?;
     let (code, problem) = (follow_voice::exit_code(&end), end.error.clone().or_else(|| end.stopped.clone()));
     Voice::new(false, out).say(FollowedEvent::End(end));

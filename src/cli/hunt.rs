@@ -131,7 +131,8 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     Ok(if violated > 0 { ExitCode::Violated } else { worst })
 }
 
-/// Looks for a smaller workload that still violates a level, and says how often the smallest one found does.
+/// Looks for a smaller workload that still violates a level, and for faults that are not needed for that, and says how often
+/// the smallest one found does.
 fn shrink(
     workload: &Workload,
     playing: &Playing<'_>,
@@ -142,9 +143,10 @@ fn shrink(
     let end = Instant::now() + time;
     let [path, kept] = ["smaller.edn", "smallest.edn"].map(|name| arguments.output.join(name));
     // The recording of the last run that violates a level stays.
-    let mut violates = |workload: &Workload, left: Duration| -> anyhow::Result<bool> {
+    let mut violates = |(opened, workload): &(Opened, Workload), left: Duration| -> anyhow::Result<bool> {
         let mut hunt = Hunt::new(Plan { workload: *workload, rounds: 1, time: Some(left), keep: true });
-        let violated = play(&mut hunt, playing, false, |_| path.clone(), out)? == Some(ExitCode::Violated);
+        let playing = Playing { opened, ..*playing };
+        let violated = play(&mut hunt, &playing, false, |_| path.clone(), out)? == Some(ExitCode::Violated);
         match (violated, path.exists()) {
             (true, _) => std::fs::rename(&path, &kept),
             (false, true) => std::fs::remove_file(&path),
@@ -154,35 +156,47 @@ fn shrink(
         Ok(violated)
     };
     let left = || end.saturating_duration_since(Instant::now());
-    let mut smallest = *workload;
+    let mut smallest = (playing.opened.clone(), *workload);
     let least = arguments.database.placed_sessions();
     'smaller: loop {
-        for candidate in hunt::smaller(&smallest, least) {
+        for (opened, workload) in smaller(&smallest, least) {
             for attempt in 0..ATTEMPTS {
-                let seed = candidate.seed.wrapping_add(attempt);
+                let seed = workload.seed.wrapping_add(attempt);
                 if left().is_zero() {
                     break 'smaller;
                 }
-                if violates(&Workload { seed, ..candidate }, left())? {
-                    smallest = candidate;
+                if violates(&(opened.clone(), Workload { seed, ..workload }), left())? {
+                    smallest = (opened, workload);
                     continue 'smaller;
                 }
             }
         }
         break;
     }
+    let (opened, workload) = smallest;
     let mut violated = 0;
     for run in 0..RUNS {
-        let seed = smallest.seed.wrapping_add(run);
-        violated += u64::from(violates(&Workload { seed, ..smallest }, time)?);
+        let seed = workload.seed.wrapping_add(run);
+        violated += u64::from(violates(&(opened.clone(), Workload { seed, ..workload }), time)?);
     }
+    let faults = match (&opened.faults()[..], &playing.opened.faults()[..]) {
+        ([], []) => String::new(),
+        ([], _) => ", without faults".to_owned(),
+        (faults, _) => format!(", with {}", faults.join(", ")),
+    };
     out.text(&format!(
-        "\n{violated} of {RUNS} runs of the smallest workload found violate {}:\n  {}\n  {}\n",
+        "\n{violated} of {RUNS} runs of the smallest workload found violate {}{faults}:\n  {}\n  {}\n",
         names(playing.levels),
-        hunt::arguments(&smallest),
+        hunt::arguments(&workload),
         kept.display()
     ));
     Ok(())
+}
+
+/// What is next smaller: one fault less, or a smaller workload.
+fn smaller((opened, workload): &(Opened, Workload), sessions: u32) -> Vec<(Opened, Workload)> {
+    let fewer = opened.faults().into_iter().map(|name| (opened.without_fault(name), *workload));
+    fewer.chain(hunt::smaller(workload, sessions).into_iter().map(|smaller| (opened.clone(), smaller))).collect()
 }
 
 /// What the rounds of a hunt have in common.

@@ -146,9 +146,17 @@ pub struct Faults {
     pub every: Duration,
     /// How long each lasts.
     pub lasting: Duration,
+    /// Faults that never begin; their relays pass everything on.
+    pub idle: Vec<Fault>,
 }
 
 impl Faults {
+    /// The same without the faults of this name.
+    pub fn without(&self, name: &str) -> Faults {
+        let (idle, faults) = self.faults.iter().cloned().partition(|fault| fault.name == name);
+        Faults { faults, idle: [self.idle.clone(), idle].concat(), ..*self }
+    }
+
     /// Runs until the sessions are `done` or `control` says so. Whatever is broken then is healed.
     pub(super) fn run(
         &self,
@@ -262,7 +270,8 @@ mod tests {
             Fault { name: name.to_owned(), begin, end: Some(end) }
         };
         let every = Duration::from_millis(10);
-        let faults = Faults { faults: vec![fault("a", say("begin"))], every, lasting: Duration::from_secs(60) };
+        let faults = vec![fault("a", say("begin"))];
+        let faults = Faults { faults, every, lasting: Duration::from_secs(60), idle: Vec::new() };
         let (recorder, statistics) = (Recorder::nowhere(), Statistics::new());
         let (done, control) = (AtomicBool::new(false), Control::new());
         std::thread::scope(|scope| {

@@ -119,7 +119,7 @@ impl FaultPlan {
                 .map_err(|why| CollectError::FaultForm(format!("{} {}: {why}", form.kind.name(), form.name)))
         };
         let faults = self.forms.iter().map(fault).collect::<Result<_, _>>()?;
-        Ok(Faults { faults, every: self.every, lasting: self.lasting })
+        Ok(Faults { faults, every: self.every, lasting: self.lasting, idle: Vec::new() })
     }
 }
 

@@ -19,6 +19,7 @@ pub fn simulate(
     let mut log = Log::new(generation, recorder);
     let mut failed = None;
     let own = control.branch();
+    statistics.begin();
     let mut begin = Instant::now();
     let result = generation.each(&own, &mut |executed| {
         statistics.count(executed.outcome, executed.operations.len(), begin.elapsed());

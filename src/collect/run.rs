@@ -27,6 +27,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Collection {
     /// The transactions.
     pub workload: Workload,
+    /// How long they run, from when all sessions are connected; until they are done if nothing is given.
+    pub time: Option<Duration>,
     /// How clients run them.
     pub clients: ClientOptions,
 }
@@ -59,9 +61,12 @@ impl Default for ClientOptions {
 impl Collection {
     /// A workload run by clients with the usual options.
     pub fn new(workload: Workload) -> Collection {
-        Collection { workload, clients: ClientOptions::default() }
+        Collection { workload, time: None, clients: ClientOptions::default() }
     }
 }
+
+/// The client of a session, and where it is.
+type Connected<'a> = (&'a Endpoint<'a>, Box<dyn Connection>);
 
 /// The order in which a transaction writes its keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,7 +123,7 @@ pub fn collect_on(
     statistics: &Statistics,
     control: &Control,
 ) -> Result<(), CollectError> {
-    let Collection { workload, clients: options } = collection;
+    let Collection { workload, time, clients: options } = collection;
     let registers = if workload.has_number_keys() && !workload.has_lists() { workload.keys.min(PREPARED) } else { 0 };
     if workload.has_lists() && !endpoints.iter().all(|endpoint| endpoint.driver.has_lists()) {
         return Err(CollectError::NoLists);
@@ -126,20 +131,18 @@ pub fn collect_on(
     let places = spread(endpoints, workload.sessions)?;
     control.phase("preparing the database", 0);
     prepare(endpoints, registers, workload.has_lists(), control)?;
-    let connect = |&place: &usize| {
-        let endpoint = &endpoints[place];
-        let connection = endpoint.connect().map_err(CollectError::database("connecting to the database"))?;
-        Ok((endpoint, connection))
-    };
-    let connections: Vec<_> = places.iter().map(connect).collect::<Result<_, _>>()?;
+    control.phase("connecting", 0);
+    let connections = connect(endpoints, &places)?;
     control.phase("running transactions", workload.n_transactions());
+    statistics.begin();
+    // An error of one session ends the others.
+    let control = time.map_or(control.clone(), |time| control.with_time_limit(time)).branch();
     let shared = Shared {
         workload,
         options,
         recorder,
         statistics,
-        // An error of one session ends the others.
-        control: control.branch(),
+        control: control.clone(),
         next_process: AtomicU32::new(workload.sessions),
         written: Mutex::new(BTreeSet::new()),
     };
@@ -165,8 +168,6 @@ pub fn collect_on(
         };
         let clients = (0..workload.sessions).zip(workload.clients());
         let threads: Vec<_> = clients.zip(connections).map(run).collect();
-        let joined =
-            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut results: Vec<_> = threads.into_iter().map(joined).collect();
         done.store(true, Ordering::Relaxed);
         results.push(joined(faults));
@@ -175,6 +176,25 @@ pub fn collect_on(
     results.into_iter().collect::<Result<(), _>>()?;
     let is_cancelled = matches!(control.check(), Err(Interrupt::Cancelled));
     if options.final_reads && !is_cancelled { read_everything(endpoints, shared) } else { Ok(()) }
+}
+
+/// Connects each session at its place. All at once: a driver program takes a while to start, and so does a handshake with
+/// a server far away.
+fn connect<'a>(endpoints: &'a [Endpoint<'a>], places: &[usize]) -> Result<Vec<Connected<'a>>, CollectError> {
+    let connect = |endpoint: &'a Endpoint<'a>| {
+        let connection = endpoint.connect().map_err(CollectError::database("connecting to the database"))?;
+        Ok((endpoint, connection))
+    };
+    std::thread::scope(|scope| {
+        let threads = places.iter().map(|&place| scope.spawn(move || connect(&endpoints[place])));
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().map(joined).collect()
+    })
+}
+
+/// What a thread returned; its panic goes on.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Reads every key that was written, on each server, in a session of its own: also when the time for the workload is

@@ -2,7 +2,7 @@
 
 use crate::history::Outcome;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of latency classes, each twice as long as the one before, from a microsecond on.
@@ -11,7 +11,8 @@ const CLASSES: usize = 40;
 /// Counts of a run, written by its threads and readable at any moment.
 #[derive(Debug)]
 pub struct Statistics {
-    begin: Instant,
+    /// When the sessions were connected.
+    begin: OnceLock<Instant>,
     outcomes: [AtomicU64; 3],
     operations: AtomicU64,
     lost_sessions: AtomicU64,
@@ -120,7 +121,7 @@ impl Default for Counts {
 impl Default for Statistics {
     fn default() -> Statistics {
         Statistics {
-            begin: Instant::now(),
+            begin: OnceLock::new(),
             outcomes: Default::default(),
             operations: AtomicU64::new(0),
             lost_sessions: AtomicU64::new(0),
@@ -131,9 +132,18 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Nothing has happened yet; the clock runs.
+    /// Nothing has happened yet.
     pub fn new() -> Statistics {
         Statistics::default()
+    }
+
+    /// The clock runs from now on: all sessions are connected.
+    pub(super) fn begin(&self) {
+        self.begin.get_or_init(Instant::now);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begin.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
     pub(super) fn count(&self, outcome: Outcome, operations: usize, took: Duration) {
@@ -152,13 +162,13 @@ impl Statistics {
     }
 
     pub(super) fn begin_fault(&self, name: &str) {
-        self.locked_faults().push(FaultTime { name: name.to_owned(), begin: self.begin.elapsed(), end: None });
+        self.locked_faults().push(FaultTime { name: name.to_owned(), begin: self.elapsed(), end: None });
     }
 
     /// The last fault is healed.
     pub(super) fn end_fault(&self) {
         if let Some(last) = self.locked_faults().last_mut() {
-            last.end = Some(self.begin.elapsed());
+            last.end = Some(self.elapsed());
         }
     }
 
@@ -175,7 +185,7 @@ impl Statistics {
             operations: load(&self.operations),
             lost_sessions: load(&self.lost_sessions),
             latencies: std::array::from_fn(|class| load(&self.latencies[class])),
-            elapsed: self.begin.elapsed(),
+            elapsed: self.elapsed(),
         }
     }
 

@@ -89,7 +89,7 @@ impl Hunt {
         statistics: &Statistics,
         live: Option<Live<'_>>,
     ) -> Result<Option<Snapshot>, HuntError> {
-        let snapshot = opened.record(round.workload, &round.path, statistics, &round.control, live)?;
+        let snapshot = opened.record((round.workload, None), &round.path, statistics, &round.control, live)?;
         if snapshot.committed + snapshot.aborted + snapshot.unknown == 0 {
             remove(&round.path)?;
             return Ok(None);

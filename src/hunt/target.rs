@@ -10,6 +10,8 @@ use crate::collect::{
 use crate::control::Control;
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What precedes the settings of a run in the description of its recording, which `reproduce` reads.
 pub const AGAIN: &str = "; again: ";
@@ -38,6 +40,7 @@ pub enum Target {
 }
 
 /// A database or store that can be used, at an isolation level.
+#[derive(Clone)]
 pub struct Opened {
     /// Name of the product.
     pub name: &'static str,
@@ -50,8 +53,9 @@ pub struct Opened {
     place: Place,
 }
 
+#[derive(Clone)]
 enum Place {
-    Database { servers: Vec<Server>, clients: ClientOptions, faults: Faults },
+    Database { servers: Arc<[Server]>, clients: ClientOptions, faults: Faults },
     Store { model: Model, faults: Vec<Injection> },
 }
 
@@ -85,7 +89,7 @@ impl Target {
             version,
             isolation: isolation.name,
             promise: isolation.promises.and_then(|code| code.parse().ok()),
-            place: Place::Database { servers, clients, faults },
+            place: Place::Database { servers: servers.into(), clients, faults },
         })
     }
 }
@@ -161,11 +165,29 @@ impl Opened {
         matches!(&self.place, Place::Database { servers, .. } if servers.len() > 1)
     }
 
-    /// Runs a workload and records it in a new file. `statistics` show its progress; it ends early when `control` says
-    /// so, and what was recorded until then is a history. With `live`, it is checked meanwhile, to its end.
+    /// The names of what breaks during a run on a database.
+    pub fn faults(&self) -> Vec<&str> {
+        match &self.place {
+            Place::Database { faults, .. } => faults.faults.iter().map(|fault| &*fault.name).collect(),
+            Place::Store { .. } => Vec::new(),
+        }
+    }
+
+    /// The same, but nothing of this name breaks.
+    pub fn without_fault(&self, name: &str) -> Opened {
+        let mut fewer = self.clone();
+        if let Place::Database { faults, .. } = &mut fewer.place {
+            *faults = faults.without(name);
+        }
+        fewer
+    }
+
+    /// Runs a workload, for a `time` if one is given, and records it in a new file. `statistics` show its progress; it ends
+    /// early when `control` says so, and what was recorded until then is a history. With `live`, it is checked meanwhile, to
+    /// its end.
     pub fn record(
         &self,
-        workload: Workload,
+        (workload, time): (Workload, Option<Duration>),
         path: &Path,
         statistics: &Statistics,
         control: &Control,
@@ -176,13 +198,14 @@ impl Opened {
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
         let record = || match &self.place {
             &Place::Database { ref servers, clients, ref faults } => {
-                let collection = Collection { workload, clients };
+                let collection = Collection { workload, time, clients };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
                 collect::collect_on(&endpoints, faults, &collection, &recorder, statistics, control)
             }
             Place::Store { model, faults } => {
                 let generation = Generation { faults: faults.clone(), ..Generation::new(workload, *model) };
-                collect::simulate(&generation, &recorder, statistics, control)
+                let control = time.map_or(control.clone(), |time| control.with_time_limit(time));
+                collect::simulate(&generation, &recorder, statistics, &control)
             }
         };
         // What follows the recording does not count.
@@ -204,9 +227,9 @@ impl Opened {
     /// The first line of a recording.
     fn about(&self, workload: &Workload) -> String {
         let place = match &self.place {
-            Place::Database { servers, faults, .. } => {
+            Place::Database { servers, .. } => {
                 let servers: Vec<String> = servers.iter().map(Server::shown).collect();
-                let names: Vec<&str> = faults.faults.iter().map(|fault| &*fault.name).collect();
+                let names = self.faults();
                 let faults = if names.is_empty() { String::new() } else { format!(", faults {}", names.join(", ")) };
                 format!("{} on {}{faults}", self.name, servers.join(" and "))
             }

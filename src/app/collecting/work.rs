@@ -111,13 +111,12 @@ impl Work<'_> {
             let levels = if compares { None } else { self.levels(&opened) };
             let workload = self.order.workload;
             let path = self.free_path(workload.seed, opened.isolation)?;
-            let control = self.control.branch();
-            let control = self.order.time.map_or(control.clone(), |time| control.with_time_limit(time));
+            let (run, control) = ((workload, self.order.time), self.control.branch());
             self.begin(&opened, workload.seed, &path);
             // Levels are compared at their own speed.
             let followed = levels.as_deref().filter(|_| !compares);
-            let recorded = self
-                .watched(followed, None, |statistics, live| opened.record(workload, &path, statistics, &control, live));
+            let recorded =
+                self.watched(followed, None, |statistics, live| opened.record(run, &path, statistics, &control, live));
             let mut row = self.row(&opened, workload.seed, &path);
             match recorded {
                 Ok(snapshot) => {
@@ -244,8 +243,9 @@ impl Work<'_> {
             let goes_on = end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout);
             let now = statistics.counts();
             let since = now.since(&before);
-            // The last interval may be too short to mean anything, unless it is the only one.
-            let counts = since.elapsed >= pause / 2 || before.elapsed().is_zero();
+            // The last interval may be too short to mean anything, unless it is the only one. Before the first there is none.
+            let is_long = since.elapsed >= pause / 2 || before.elapsed().is_zero();
+            let counts = is_long && !now.elapsed().is_zero();
             let sample = counts.then(|| Sample {
                 at: now.elapsed().as_secs_f64(),
                 throughput: since.throughput(),
