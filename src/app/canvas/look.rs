@@ -51,7 +51,11 @@ impl Lit {
             Some(Attention::Transaction(transaction)) => {
                 let card = picture.sketch.diagram.together_with(transaction);
                 let touches = |e: &EdgeIndex| card.contains(&edges[*e].from) || card.contains(&edges[*e].to);
-                lit.edges.extend((0..edges.len()).filter(touches));
+                // With the cards at their other ends.
+                (0..edges.len()).filter(touches).for_each(|edge| {
+                    lit.edges.insert(edge);
+                    lit.transactions.extend([edges[edge].from, edges[edge].to]);
+                });
                 lit.steps_about(picture, |step| card.iter().any(|t| step.transactions.contains(t)));
                 lit.transactions.extend(card);
             }

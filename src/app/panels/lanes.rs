@@ -12,7 +12,7 @@ use crate::checkers::ViolationId;
 use crate::diagram::lanes::{Lanes, Shown, View};
 use crate::diagram::scene::Scene;
 use crate::history::{self, Named, TransactionId};
-use egui::{Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// The anomaly over time is drawn between these times as large as in an export.
 const LEGIBLE: f32 = 0.66;
@@ -228,6 +228,24 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     let plot = lanes.plot.translate(area.min.to_vec2());
     let place = Place { origin: area.min, zoom: 1.0, area: plot };
     scene_ui(ui, &lanes.scene(), place, &response, (state, document), requests);
+    out_of_sight_ui(ui, &lanes, plot);
+}
+
+/// Says how many sessions are above and below those in sight.
+fn out_of_sight_ui(ui: &Ui, lanes: &Lanes<'_>, plot: egui::Rect) {
+    let (palette, painter) = (Palette::of(ui), ui.painter().with_clip_rect(plot));
+    let [above, below] = lanes.out_of_sight();
+    let corners = [
+        (above, "above", Align2::RIGHT_TOP, plot.right_top()),
+        (below, "below", Align2::RIGHT_BOTTOM, plot.right_bottom()),
+    ];
+    for (n, side, align, corner) in corners.into_iter().filter(|(n, ..)| *n > 0) {
+        let text = format!("{} {side}: scroll", history::counted(n, "session"));
+        let galley = painter.layout_no_wrap(text, egui::TextStyle::Small.resolve(ui.style()), palette.text);
+        let area = align.anchor_size(corner, galley.size() + vec2(16.0, 8.0));
+        painter.rect_filled(area, 4.0, palette.panel);
+        painter.galley(area.min + vec2(8.0, 4.0), galley, palette.text);
+    }
 }
 
 /// The wheel moves, with Ctrl it zooms around the pointer; dragging moves.

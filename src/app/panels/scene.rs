@@ -10,7 +10,7 @@ use crate::app::vocabulary::{Attention, Focus};
 use crate::diagram::scene::Scene;
 use crate::diagram::{Anomaly, Target};
 use crate::export;
-use crate::history::{History, Outcome, TransactionId, grouped};
+use crate::history::{History, OperationId, Outcome, TransactionId, grouped};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
 use std::collections::BTreeSet;
@@ -153,9 +153,15 @@ pub(super) fn about(history: &History, document: &Document, t: TransactionId) ->
         Outcome::Unknown => "outcome unknown",
     };
     let mut text = format!("{}, {outcome}", history.transaction_name(t));
-    let operations = history.operations_of(t);
+    // Those of the anomaly, if not all are shown.
+    let renaming = document.current_picture().map(|picture| &picture.argument.counterexample.renaming);
+    let is_of_anomaly = |o: &OperationId| renaming.is_some_and(|renaming| renaming.new_operation(*o).is_some());
+    let mut operations: Vec<OperationId> = history.operations_of(t).collect();
     let n = operations.len();
-    operations.take(SHOWN).for_each(|o| text.push_str(&format!("\n{}", history.operation_text(o))));
+    operations.sort_by_key(|o| !is_of_anomaly(o));
+    operations.truncate(SHOWN);
+    operations.sort_unstable();
+    operations.iter().for_each(|&o| text.push_str(&format!("\n{}", history.operation_text(o))));
     if n > SHOWN {
         text.push_str(&format!("\n… {} more", grouped((n - SHOWN) as u64)));
     }

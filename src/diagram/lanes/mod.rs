@@ -207,6 +207,12 @@ impl<'a> Lanes<'a> {
         self.view.left + f64::from(self.plot.width()) / self.view.zoom
     }
 
+    /// How many sessions are above and below what is in sight. O(sessions).
+    pub fn out_of_sight(&self) -> [usize; 2] {
+        let count = |is_out: &dyn Fn(f32) -> bool| (0..self.rows.len()).filter(|&place| is_out(self.y(place))).count();
+        [count(&|y| y < self.plot.top()), count(&|y| y > self.plot.bottom())]
+    }
+
     fn lane_area(&self, place: usize, x: std::ops::Range<f32>) -> Rect {
         let y = self.y(place);
         Rect::from_x_y_ranges(x.start..=x.end, y - self.height(place) / 2.0..=y + self.height(place) / 2.0)
