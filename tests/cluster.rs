@@ -698,6 +698,13 @@ fn a_recording_can_be_run_again_and_the_rate_is_told() {
     let workload = ["--workload", "mini", "--keys", "2", "--rounds", "3", "--all-rounds", "-o", text(&found)];
     let words = says(1, &[&["hunt"], &database[..], &workload].concat());
     assert!(words.contains("3 of 3 rounds violate SI") && words.matches("report.html").count() == 1, "{words}");
+    let report = std::fs::read_to_string(found.join("seed-1.report/report.md")).expect("a report");
+    let known = [
+        "| isolation level requested, and what the product means by it | read-committed |",
+        "| faults injected | none |",
+    ];
+    assert!(known.iter().all(|row| report.contains(row)), "{report}");
+    assert!(report.contains("isoscope reproduce") && report.contains(&format!("--db {}", server.url)), "{report}");
     let again = folder.path().join("again");
     let rest = ["--db", &server.url, "--level", "SI", "--rounds", "2", "-o", text(&again)];
     for recording in ["seed-2.edn", "seed-1.report"] {

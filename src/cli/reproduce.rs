@@ -6,7 +6,8 @@ use super::hunt::{Playing, levels_of, names, play};
 use super::output::Output;
 use super::workload::WorkloadArguments;
 use crate::checkers::Level;
-use crate::hunt::{AGAIN, Hunt, Plan};
+use crate::formats::recording::{AGAIN, RECORDED};
+use crate::hunt::{Hunt, Plan};
 use anyhow::Context;
 use clap::{Args, Parser};
 use std::fs::File;
@@ -95,5 +96,5 @@ fn described(recording: &Path) -> anyhow::Result<Again> {
     let missing = || format!("{}: line 1: expected the description of a recording of collect or hunt", shown());
     let (_, words) = line.rsplit_once(AGAIN).with_context(missing)?;
     let parsed = Again::try_parse_from(words.split_whitespace());
-    parsed.ok().filter(|_| line.starts_with("; isoscope:")).with_context(missing)
+    parsed.ok().filter(|_| line.starts_with(&format!("; {RECORDED}"))).with_context(missing)
 }

@@ -27,6 +27,7 @@ pub mod plume;
 pub mod porcupine;
 mod raw;
 mod raw_json;
+pub mod recording;
 mod stream;
 pub mod text;
 pub mod timekiller;
@@ -397,7 +398,8 @@ pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control)
     let name = path.to_string_lossy();
     let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
     let held = container::load(path, &look, control).map_err(fail)?;
-    let history = held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))?;
+    let told = |input: &Input<'_>| Ok(read(input, request, control)?.told(recording::about(input)));
+    let history = held.with_input(path, told).map_err(|error: ReadError| fail(error.into()))?;
     let is_run = path.is_dir() && jepsen_run::history_in(path).is_some();
     Ok(if is_run { history.told(jepsen_run::about(path)) } else { history })
 }

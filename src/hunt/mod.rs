@@ -14,7 +14,7 @@ mod target;
 pub use live::{Live, News, Of, followable};
 pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
 pub use shrink::smaller;
-pub use target::{AGAIN, Opened, Target, arguments};
+pub use target::{Opened, Target, arguments};
 
 use crate::collect::CollectError;
 use crate::formats::OpenError;

@@ -8,13 +8,11 @@ use crate::collect::{
     Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
+use crate::formats::recording::{AGAIN, RECORDED};
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What precedes the settings of a run in the description of its recording, which `reproduce` reads.
-pub const AGAIN: &str = "; again: ";
 
 /// Where to run a workload. It may hold a password, so it is never shown: [`Opened`] is.
 #[derive(Clone)]
@@ -241,7 +239,7 @@ impl Opened {
         };
         let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
         format!(
-            "isoscope: {} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
+            "{RECORDED}{} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
              {keys} keys, {distribution}{AGAIN}--isolation {} {}",
             self.version,
             self.isolation,

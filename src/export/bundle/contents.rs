@@ -3,13 +3,10 @@
 
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
-use super::{Brief, Scripts, trust};
-use crate::checkers::Findings;
-use crate::checkers::lattice::{Promise, strongest_satisfied};
+use super::{Brief, Scripts, setting, trust};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{Annotation, History, OperationId, Outcome, TransactionId, grouped, visible, visible_line};
-use std::path::Path;
+use crate::history::{Annotation, History, OperationId, Outcome, TransactionId, visible, visible_line};
 
 /// The parts a report is made of.
 pub(super) struct Parts<'a> {
@@ -70,7 +67,7 @@ fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     how_much(report, parts);
     report.heading(2, "Setting");
     report.paragraph(vec![text("What the history does not say is marked with … for you to fill in.")]);
-    report.blocks.push(setting(parts.brief));
+    report.blocks.push(setting::table(parts.brief));
     report.heading(2, "How to reproduce it");
     to_run(report, parts);
     report.heading(2, "Files");
@@ -227,71 +224,6 @@ fn how_much(report: &mut Document, parts: &Parts<'_>) {
     if let Some(extent) = trust::extent(findings, whole, pattern) {
         report.paragraph(vec![text(format!("Instances of {pattern} are in {extent} of the file."))]);
     }
-}
-
-/// What maintainers ask first: known facts, and blanks.
-fn setting(brief: &Brief<'_>) -> Block {
-    let whole = brief.whole;
-    let blank = || vec![text("…")];
-    let origin = whole.origin();
-    let name = Path::new(&origin.path).file_name().map(|name| visible(&name.to_string_lossy()));
-    let figures = whole.recorded();
-    let counted = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
-    let counts = format!(
-        "{}, {} ({} committed, {} aborted, {} of unknown outcome), {} on {}",
-        counted(figures.sessions, "session"),
-        counted(figures.transactions, "transaction"),
-        grouped(figures.committed as u64),
-        grouped(figures.aborted as u64),
-        grouped(figures.unknown as u64),
-        counted(figures.operations, "operation"),
-        counted(figures.keys, "key"),
-    );
-    let kinds = match whole.lists().is_empty() {
-        true => "registers: reads and writes of single values",
-        false => "lists: appends of single elements and reads of whole lists",
-    };
-    let initial = match whole.initial_value() {
-        Some(value) => format!("every key holds {} before the first write", whole.value_name(value)),
-        None => "keys hold nothing before the first write".to_owned(),
-    };
-    let mut rows: Vec<Vec<Line>> = ["product and version", "nodes, and which node ran which session"]
-        .map(|what| vec![vec![text(what)], blank()])
-        .to_vec();
-    rows.extend(
-        ["isolation level requested, and what the product means by it", "driver or client, autocommit, retries"]
-            .map(|what| vec![vec![text(what)], blank()]),
-    );
-    rows.extend(
-        brief.promise.map(|promise| vec![vec![text("promised")], vec![text(promised(promise, brief.findings))]]),
-    );
-    rows.push(vec![vec![text("schema, and how keys map to rows")], blank()]);
-    rows.push(vec![vec![text("faults injected")], blank()]);
-    let file = format!("{} ({})", name.unwrap_or_else(|| "made in memory".to_owned()), origin.format);
-    for (what, known) in [("history", file), ("size", counts), ("data", kinds.to_owned()), ("initial state", initial)] {
-        rows.push(vec![vec![text(what)], vec![text(known)]]);
-    }
-    for assumption in whole.assumptions().iter().chain(&brief.findings.assumptions) {
-        rows.push(vec![vec![text("assumed")], vec![text(assumption)]]);
-    }
-    Block::Table { header: vec![vec![text("what")], vec![text("here")]], rows }
-}
-
-/// "R-SI by postgresql repeatable read (on one node): broken. The strongest level checked that holds: P-PSI."
-fn promised(promise: &Promise, findings: &Findings) -> String {
-    let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
-    let kept = match promise.is_kept(&findings.levels) {
-        Some(true) => "kept",
-        Some(false) => "broken",
-        None => "not decided here",
-    };
-    let holds: Vec<&str> = strongest_satisfied(findings.verdicts()).into_iter().map(|level| level.code()).collect();
-    let holds = match holds[..] {
-        [] => "No level that was checked holds.".to_owned(),
-        [one] => format!("The strongest level checked that holds: {one}."),
-        _ => format!("The strongest levels checked that hold: {}.", holds.join(", ")),
-    };
-    format!("{} by {}{note}: {kept}. {holds}", promise.level().unwrap_or_default(), promise.name())
 }
 
 fn to_run(report: &mut Document, parts: &Parts<'_>) {

@@ -12,6 +12,7 @@ mod html;
 mod jira;
 mod markdown;
 mod operations;
+mod setting;
 mod stage;
 mod trust;
 mod web_page;

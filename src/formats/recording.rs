@@ -1,0 +1,75 @@
+//! The first line of a recording of IsoScope: which database it was, which workload ran, and how to run it again.
+
+use super::Input;
+use crate::history::visible;
+
+/// What begins it, behind the sign of a comment.
+pub const RECORDED: &str = "isoscope: ";
+/// What precedes the settings of the run in it, arguments of the command line.
+pub const AGAIN: &str = "; again: ";
+/// What precedes the workload.
+const WORKLOAD: &str = "; workload ";
+/// What precedes the names of the faults.
+const FAULTS: &str = ", faults ";
+/// What a database is called that is reached through a driver program.
+const PROGRAM: &str = "driver program";
+
+/// What the description of a recording says, as `what: words`; nothing for other files.
+pub(super) fn about(input: &Input<'_>) -> Vec<String> {
+    let line = input.bytes().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = std::str::from_utf8(line).ok().and_then(|line| line.strip_prefix("; ")?.strip_prefix(RECORDED));
+    line.and_then(|line| described(line, input.name())).unwrap_or_default()
+}
+
+fn described(line: &str, path: &str) -> Option<Vec<String>> {
+    let (rest, settings) = line.rsplit_once(AGAIN)?;
+    let (rest, workload) = rest.rsplit_once(WORKLOAD)?;
+    let isolation = settings.strip_prefix("--isolation ")?.split(' ').next()?;
+    let (version, database) = rest.split_once(&format!(" at {isolation}, "))?;
+    let mut about =
+        vec![format!("version: {version}"), format!("isolation: {isolation}"), format!("database: {database}")];
+    about.push(format!("workload: {workload}"));
+    let (product, servers) = database.split_once(" on ").unwrap_or((database, ""));
+    if !servers.is_empty() {
+        let servers = servers.split_once(FAULTS).map_or(servers, |(servers, _)| servers);
+        let option = if product == PROGRAM { "--exec" } else { "--db" };
+        let servers: Vec<String> =
+            servers.split(" and ").map(|server| format!(" {option} {}", quoted(server))).collect();
+        about.push(format!("again: isoscope reproduce {}{}", quoted(path), servers.concat()));
+    }
+    Some(about.iter().map(|line| visible(line)).collect())
+}
+
+/// One word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@+".contains(&byte);
+    if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_of_a_recording_says_how_to_run_it_again() {
+        let line = "; isoscope: PostgreSQL 15.18 (Debian) at repeatable-read, PostgreSQL on a=postgres://me@h/test and \
+                    b=postgres:host=/tmp port=1,read-only, faults pause-b; workload mini, seed 3, 2 sessions; again: \
+                    --isolation repeatable-read --workload mini\n{}\n";
+        let expected = [
+            "version: PostgreSQL 15.18 (Debian)",
+            "isolation: repeatable-read",
+            "database: PostgreSQL on a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only, faults pause-b",
+            "workload: mini, seed 3, 2 sessions",
+            "again: isoscope reproduce seed-3.edn --db a=postgres://me@h/test --db 'b=postgres:host=/tmp port=1,read-only'",
+        ];
+        assert_eq!(about(&Input::new("seed-3.edn", line.as_bytes())), expected);
+        for other in ["", "; isoscope: x", "{:index 0}\n; isoscope: a at b, c; workload d; again: --isolation b"] {
+            assert!(about(&Input::new("a.edn", other.as_bytes())).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn words_for_a_shell_are_quoted() {
+        assert_eq!(["a=b", "it's", "$(x)"].map(quoted), ["a=b", r"'it'\''s'", "'$(x)'"]);
+    }
+}
