@@ -99,6 +99,8 @@ pub struct Fault {
     pub begin: Action,
     /// What ends it; none if it ends by itself.
     pub end: Option<Action>,
+    /// The arguments of the command line that mean it.
+    pub arguments: Vec<String>,
 }
 
 impl Fault {
@@ -114,26 +116,36 @@ impl Fault {
                 "p={number}; kill -{signal} $p && {{ kill -{signal} $(ps -o pid= --ppid $p) 2>&-; true; }}"
             ))
         };
-        Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")) }
+        Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")), arguments: Vec::new() }
     }
 
     /// Stops a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
     #[cfg(target_os = "linux")]
     pub(super) fn stop(name: String, target: &str, signal: Signal) -> Fault {
         let process = Arc::new(Process::new(target));
-        Fault { name, begin: Action::Stop(Arc::clone(&process), signal), end: Some(Action::Start(process)) }
+        Fault {
+            name,
+            begin: Action::Stop(Arc::clone(&process), signal),
+            end: Some(Action::Start(process)),
+            arguments: Vec::new(),
+        }
     }
 
     /// Fills the file system that a folder is on.
     pub(super) fn disk_full(name: &str, folder: &str) -> Fault {
         let file = Path::new(folder).join(FILLING);
-        Fault { name: format!("disk-full-{name}"), begin: Action::Fill(file.clone()), end: Some(Action::Remove(file)) }
+        Fault {
+            name: format!("disk-full-{name}"),
+            begin: Action::Fill(file.clone()),
+            end: Some(Action::Remove(file)),
+            arguments: Vec::new(),
+        }
     }
 
     /// Lets a relay do something for a while.
     pub(super) fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
         let to = |mode| Action::Relay(Arc::clone(relay), mode);
-        Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)) }
+        Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)), arguments: Vec::new() }
     }
 }
 

@@ -39,7 +39,7 @@ impl FaultKind {
         &[FaultKind::Pause, FaultKind::Relay, FaultKind::DiskFull, FaultKind::Command]
     };
 
-    /// Its name, which is that of its option.
+    /// Its name, which is that of its option but for commands.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Command => "command",
@@ -114,9 +114,9 @@ impl FaultPlan {
     /// missing, or why a relay cannot be made.
     pub fn faults(&self, servers: &mut [Address]) -> Result<Faults, CollectError> {
         let mut relays = Relays { servers, made: Vec::new() };
-        let fault = |form: &FaultForm| {
-            form.fault(&mut relays)
-                .map_err(|why| CollectError::FaultForm(format!("{} {}: {why}", form.kind.name(), form.name)))
+        let fault = |form: &FaultForm| match form.fault(&mut relays) {
+            Ok(fault) => Ok(Fault { arguments: form.arguments(), ..fault }),
+            Err(why) => Err(CollectError::FaultForm(format!("{} {}: {why}", form.kind.name(), form.name))),
         };
         let faults = self.forms.iter().map(fault).collect::<Result<_, _>>()?;
         Ok(Faults { faults, every: self.every, lasting: self.lasting, idle: Vec::new() })
@@ -124,6 +124,15 @@ impl FaultPlan {
 }
 
 impl FaultForm {
+    /// The arguments of the command line that mean it.
+    fn arguments(&self) -> Vec<String> {
+        let named =
+            |option: &str, value: &str| [format!("--{option}"), format!("{}={}", self.name.trim(), value.trim())];
+        let option = if self.kind == FaultKind::Command { "fault-cmd" } else { self.kind.name() };
+        let heal = self.heal.iter().filter(|heal| !heal.trim().is_empty()).map(|heal| named("heal-cmd", heal));
+        [named(option, &self.target)].into_iter().chain(heal).flatten().collect()
+    }
+
     fn fault(&self, relays: &mut Relays<'_>) -> Result<Fault, String> {
         let (name, target) = (self.name.trim(), self.target.trim());
         if !is_name(name) {
@@ -137,6 +146,7 @@ impl FaultForm {
                 name: name.to_owned(),
                 begin: Action::Command(target.to_owned()),
                 end: self.heal.clone().filter(|heal| !heal.trim().is_empty()).map(Action::Command),
+                arguments: Vec::new(),
             },
             FaultKind::Pause => Fault::pause(name, target),
             #[cfg(target_os = "linux")]

@@ -378,7 +378,10 @@ impl<'a> Session<'a> {
                     self.place();
                 }
                 if attempt.failure.is_some_and(|failure| !self.recover(&failure)) {
-                    self.shared.statistics.lose_session();
+                    // At the end of the run no more is tried.
+                    if self.shared.control.check().is_ok() {
+                        self.shared.statistics.lose_session();
+                    }
                     return Ok(());
                 }
                 if attempt.outcome != Outcome::Aborted {

@@ -7,6 +7,8 @@ use crate::history::visible;
 pub const RECORDED: &str = "isoscope: ";
 /// What precedes the settings of the run in it, arguments of the command line.
 pub const AGAIN: &str = "; again: ";
+/// What precedes the faults in it, likewise.
+pub const BROKEN: &str = "; broken by ";
 /// What precedes the workload.
 const WORKLOAD: &str = "; workload ";
 /// What precedes the names of the faults.
@@ -28,6 +30,7 @@ fn described(line: &str, path: &str) -> Option<Vec<String>> {
     let (version, database) = rest.split_once(&format!(" at {isolation}, "))?;
     let mut about =
         vec![format!("version: {version}"), format!("isolation: {isolation}"), format!("database: {database}")];
+    let (workload, broken) = workload.split_once(BROKEN).unwrap_or((workload, ""));
     about.push(format!("workload: {workload}"));
     let (product, servers) = database.split_once(" on ").unwrap_or((database, ""));
     if !servers.is_empty() {
@@ -35,13 +38,14 @@ fn described(line: &str, path: &str) -> Option<Vec<String>> {
         let option = if product == PROGRAM { "--exec" } else { "--db" };
         let servers: Vec<String> =
             servers.split(" and ").map(|server| format!(" {option} {}", quoted(server))).collect();
-        about.push(format!("again: isoscope reproduce {}{}", quoted(path), servers.concat()));
+        let again = format!("again: isoscope reproduce {}{} {broken}", quoted(path), servers.concat());
+        about.push(again.trim_end().to_owned());
     }
     Some(about.iter().map(|line| visible(line)).collect())
 }
 
 /// One word for a shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@+".contains(&byte);
     if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
@@ -53,14 +57,15 @@ mod tests {
     #[test]
     fn the_description_of_a_recording_says_how_to_run_it_again() {
         let line = "; isoscope: PostgreSQL 15.18 (Debian) at repeatable-read, PostgreSQL on a=postgres://me@h/test and \
-                    b=postgres:host=/tmp port=1,read-only, faults pause-b; workload mini, seed 3, 2 sessions; again: \
+                    b=postgres:host=/tmp port=1,read-only, faults pause-b; workload mini, seed 3, 2 sessions; broken by --pause b=7 --every 5 --for 2; again: \
                     --isolation repeatable-read --workload mini\n{}\n";
         let expected = [
             "version: PostgreSQL 15.18 (Debian)",
             "isolation: repeatable-read",
             "database: PostgreSQL on a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only, faults pause-b",
             "workload: mini, seed 3, 2 sessions",
-            "again: isoscope reproduce seed-3.edn --db a=postgres://me@h/test --db 'b=postgres:host=/tmp port=1,read-only'",
+            "again: isoscope reproduce seed-3.edn --db a=postgres://me@h/test --db 'b=postgres:host=/tmp port=1,read-only' \
+             --pause b=7 --every 5 --for 2",
         ];
         assert_eq!(about(&Input::new("seed-3.edn", line.as_bytes())), expected);
         for other in ["", "; isoscope: x", "{:index 0}\n; isoscope: a at b, c; workload d; again: --isolation b"] {

@@ -8,7 +8,7 @@ use crate::collect::{
     Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
-use crate::formats::recording::{AGAIN, RECORDED};
+use crate::formats::recording::{AGAIN, BROKEN, RECORDED, quoted};
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
 use std::sync::Arc;
@@ -222,6 +222,18 @@ impl Opened {
         })
     }
 
+    /// What breaks during a run on a database, as arguments of the command line, for the first line of a recording.
+    fn fault_arguments(&self) -> String {
+        let Place::Database { faults, .. } = &self.place else { return String::new() };
+        let words: Vec<String> =
+            faults.faults.iter().flat_map(|fault| &fault.arguments).map(|word| quoted(word)).collect();
+        let [every, lasting] = [faults.every, faults.lasting].map(|time| time.as_secs_f64());
+        match words.is_empty() {
+            true => String::new(),
+            false => format!("{BROKEN}{} --every {every} --for {lasting}", words.join(" ")),
+        }
+    }
+
     /// The first line of a recording.
     fn about(&self, workload: &Workload) -> String {
         let place = match &self.place {
@@ -240,9 +252,10 @@ impl Opened {
         let Workload { kind, seed, sessions, transactions, keys, distribution, .. } = workload;
         format!(
             "{RECORDED}{} at {}, {place}; workload {kind}, seed {seed}, {sessions} sessions of {transactions} transactions, \
-             {keys} keys, {distribution}{AGAIN}--isolation {} {}",
+             {keys} keys, {distribution}{}{AGAIN}--isolation {} {}",
             self.version,
             self.isolation,
+            self.fault_arguments(),
             self.isolation,
             arguments(workload)
         )
