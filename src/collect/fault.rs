@@ -279,7 +279,7 @@ mod tests {
         let say = |word: &str| format!("echo {word} >> '{}'", log.display());
         let fault = |name: &str, begin: String| {
             let [begin, end] = [begin, say("end")].map(Action::Command);
-            Fault { name: name.to_owned(), begin, end: Some(end) }
+            Fault { name: name.to_owned(), begin, end: Some(end), arguments: Vec::new() }
         };
         let every = Duration::from_millis(10);
         let faults = vec![fault("a", say("begin"))];

@@ -208,6 +208,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_knows_the_arguments_that_mean_it_and_can_be_left_out() {
+        let crash = FaultForm { heal: Some("start".to_owned()), ..form(FaultKind::Command, "crash", "kill -9 7") };
+        let faults = plan(&[crash, form(FaultKind::Pause, "db", "7")]).faults(&mut []).expect("both are described");
+        let [crash, pause] = &faults.faults[..] else { panic!("{faults:?}") };
+        assert_eq!(crash.arguments, ["--fault-cmd", "crash=kill -9 7", "--heal-cmd", "crash=start"]);
+        assert_eq!(pause.arguments, ["--pause", "db=7"]);
+        let fewer = faults.without("pause-db");
+        assert_eq!((fewer.faults.len(), fewer.idle.len(), &*fewer.faults[0].name), (1, 1, "crash"));
+    }
+
+    #[test]
     fn what_is_missing_is_said() {
         let why = |kind, name, target| {
             plan(&[form(kind, name, target)]).faults(&mut []).map(drop).expect_err("wrong").to_string()
