@@ -538,7 +538,7 @@ fn relays_disturb_connections_and_no_verdict() {
         ["--relay", "one=cut", "--relay", "one=hold", "--relay", "one=delay:20", "--every", "0.3", "--for", "0.2"];
     let workload = ["--db", &url, "--workload", "mini", "--keys", "8", "--transactions", "1000000", "--patience", "9"];
     let history = collect(folder.path(), &[&workload[..], &relays, &["--time-limit", "4"]].concat());
-    let again = "--relay one=cut --relay one=hold --relay one=delay:20 --every 0.3 --for 0.2";
+    let again = "--patience 9 --relay one=cut --relay one=hold --relay one=delay:20 --every 0.3 --for 0.2";
     let about = history.origin().about.iter().find(|line| line.starts_with("again: isoscope reproduce "));
     assert!(about.is_some_and(|line| line.ends_with(again)), "{about:?}");
     let faults = history.cluster().faults();

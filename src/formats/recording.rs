@@ -7,8 +7,8 @@ use crate::history::visible;
 pub const RECORDED: &str = "isoscope: ";
 /// What precedes the settings of the run in it, arguments of the command line.
 pub const AGAIN: &str = "; again: ";
-/// What precedes the faults in it, likewise.
-pub const BROKEN: &str = "; broken by ";
+/// What precedes what clients did otherwise than usual, and the faults, likewise.
+pub const OPTIONS: &str = "; options ";
 /// What precedes the workload.
 const WORKLOAD: &str = "; workload ";
 /// What precedes the names of the faults.
@@ -28,17 +28,17 @@ fn described(line: &str, path: &str) -> Option<Vec<String>> {
     let (rest, workload) = rest.rsplit_once(WORKLOAD)?;
     let isolation = settings.strip_prefix("--isolation ")?.split(' ').next()?;
     let (version, database) = rest.split_once(&format!(" at {isolation}, "))?;
-    let mut about =
-        vec![format!("version: {version}"), format!("isolation: {isolation}"), format!("database: {database}")];
-    let (workload, broken) = workload.split_once(BROKEN).unwrap_or((workload, ""));
-    about.push(format!("workload: {workload}"));
+    let (database, faults) = database.split_once(FAULTS).unwrap_or((database, ""));
+    let (workload, options) = workload.split_once(OPTIONS).unwrap_or((workload, ""));
+    let known = [("version", version), ("isolation", isolation), ("database", database), ("faults", faults)];
+    let known = known.into_iter().chain([("workload", workload)]).filter(|(_, words)| !words.is_empty());
+    let mut about: Vec<String> = known.map(|(what, words)| format!("{what}: {words}")).collect();
     let (product, servers) = database.split_once(" on ").unwrap_or((database, ""));
     if !servers.is_empty() {
-        let servers = servers.split_once(FAULTS).map_or(servers, |(servers, _)| servers);
         let option = if product == PROGRAM { "--exec" } else { "--db" };
         let servers: Vec<String> =
             servers.split(" and ").map(|server| format!(" {option} {}", quoted(server))).collect();
-        let again = format!("again: isoscope reproduce {}{} {broken}", quoted(path), servers.concat());
+        let again = format!("again: isoscope reproduce {}{} {options}", quoted(path), servers.concat());
         about.push(again.trim_end().to_owned());
     }
     Some(about.iter().map(|line| visible(line)).collect())
@@ -57,12 +57,13 @@ mod tests {
     #[test]
     fn the_description_of_a_recording_says_how_to_run_it_again() {
         let line = "; isoscope: PostgreSQL 15.18 (Debian) at repeatable-read, PostgreSQL on a=postgres://me@h/test and \
-                    b=postgres:host=/tmp port=1,read-only, faults pause-b; workload mini, seed 3, 2 sessions; broken by --pause b=7 --every 5 --for 2; again: \
+                    b=postgres:host=/tmp port=1,read-only, faults pause-b; workload mini, seed 3, 2 sessions; options --pause b=7 --every 5 --for 2; again: \
                     --isolation repeatable-read --workload mini\n{}\n";
         let expected = [
             "version: PostgreSQL 15.18 (Debian)",
             "isolation: repeatable-read",
-            "database: PostgreSQL on a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only, faults pause-b",
+            "database: PostgreSQL on a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only",
+            "faults: pause-b",
             "workload: mini, seed 3, 2 sessions",
             "again: isoscope reproduce seed-3.edn --db a=postgres://me@h/test --db 'b=postgres:host=/tmp port=1,read-only' \
              --pause b=7 --every 5 --for 2",

@@ -8,7 +8,7 @@ use crate::collect::{
     Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
-use crate::formats::recording::{AGAIN, BROKEN, RECORDED, quoted};
+use crate::formats::recording::{AGAIN, OPTIONS, RECORDED, quoted};
 use crate::generate::{Generation, Injection, Model, Workload};
 use std::path::Path;
 use std::sync::Arc;
@@ -222,16 +222,34 @@ impl Opened {
         })
     }
 
-    /// What breaks during a run on a database, as arguments of the command line, for the first line of a recording.
-    fn fault_arguments(&self) -> String {
-        let Place::Database { faults, .. } = &self.place else { return String::new() };
-        let words: Vec<String> =
-            faults.faults.iter().flat_map(|fault| &fault.arguments).map(|word| quoted(word)).collect();
-        let [every, lasting] = [faults.every, faults.lasting].map(|time| time.as_secs_f64());
-        match words.is_empty() {
-            true => String::new(),
-            false => format!("{BROKEN}{} --every {every} --for {lasting}", words.join(" ")),
+    /// What clients do otherwise than usual and what breaks during a run on a database, as arguments of the command line, for
+    /// the first line of a recording.
+    fn options(&self) -> String {
+        let Place::Database { servers, clients, faults } = &self.place else { return String::new() };
+        let ClientOptions { retries, patience, write_order, final_reads } = *clients;
+        let usual = ClientOptions::default();
+        let mut words: Vec<String> = Vec::new();
+        for Address { name, sessions, .. } in servers.iter().map(|server| &server.address) {
+            let placed = name.as_ref().zip(*sessions);
+            words.extend(placed.into_iter().flat_map(|(name, n)| ["--sessions-on".to_owned(), format!("{name}={n}")]));
         }
+        let values = [
+            (retries != usual.retries, "--retries", f64::from(retries)),
+            (patience != usual.patience, "--patience", patience.as_secs_f64()),
+        ];
+        let given = values.into_iter().filter(|(is_given, ..)| *is_given);
+        words.extend(given.flat_map(|(_, option, value)| [option.to_owned(), value.to_string()]));
+        words.extend((write_order != usual.write_order).then(|| "--any-order".to_owned()));
+        words.extend(final_reads.then(|| "--final-reads".to_owned()));
+        words.extend(faults.faults.iter().flat_map(|fault| fault.arguments.clone()));
+        if !faults.faults.is_empty() {
+            let times = [("--every", faults.every), ("--for", faults.lasting)];
+            words.extend(
+                times.into_iter().flat_map(|(option, time)| [option.to_owned(), time.as_secs_f64().to_string()]),
+            );
+        }
+        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        if words.is_empty() { String::new() } else { format!("{OPTIONS}{}", words.join(" ")) }
     }
 
     /// The first line of a recording.
@@ -255,7 +273,7 @@ impl Opened {
              {keys} keys, {distribution}{}{AGAIN}--isolation {} {}",
             self.version,
             self.isolation,
-            self.fault_arguments(),
+            self.options(),
             self.isolation,
             arguments(workload)
         )

@@ -11,9 +11,12 @@ use std::collections::BTreeSet;
 /// A lower graph has no room for it, in points.
 const LOWEST: f32 = 90.0;
 
-/// Height of the lines, and of a note above them.
+/// Height of the lines, of another row of them, and of a note above them.
 const LINES: f32 = 36.0;
+const ROW: f32 = 28.0;
 const NOTE: f32 = 18.0;
+/// A graph of this height has room for two rows, in points.
+const ROOMY: f32 = 260.0;
 
 /// The meaning of each line, at the bottom of `area`; a click shows or hides the edges. Returns the rest of the area.
 ///
@@ -35,11 +38,17 @@ pub(super) fn legend_ui(
     let named = |relation: &Relation| format!("{} {}", relation.code(), relation.name());
     let small = FontId::proportional(style::SMALL);
     let width = |text: String| ui.painter().layout_no_wrap(text, small.clone(), palette.text).size().x + 58.0;
+    let widths: Vec<f32> = present.iter().map(|relation| width(named(relation))).collect();
+    let breaks = if area.height() < ROOMY { None } else { second_row(&widths, area.width() - 10.0) };
     // Letters alone where there is little room.
-    let is_wide = present.iter().map(|relation| width(named(relation))).sum::<f32>() <= area.width() - 10.0;
-    let mut left = area.left() + 10.0;
-    for relation in present {
-        let text = if is_wide { named(&relation) } else { relation.code().to_owned() };
+    let is_named = widths.iter().sum::<f32>() <= area.width() - 10.0 || breaks.is_some();
+    let (mut left, n_rows) = (area.left() + 10.0, if breaks.is_some() { 2 } else { 1 });
+    let mut bottom = area.bottom() - ROW * (n_rows - 1) as f32;
+    for (place, relation) in present.into_iter().enumerate() {
+        if breaks == Some(place) {
+            (left, bottom) = (area.left() + 10.0, area.bottom());
+        }
+        let text = if is_named { named(&relation) } else { relation.code().to_owned() };
         let shown = !state.hidden.contains(&relation);
         let colour = if shown { palette.text } else { palette.weak.gamma_multiply(0.6) };
         let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), colour);
@@ -47,7 +56,7 @@ pub(super) fn legend_ui(
         if left + size.x > area.right() {
             break;
         }
-        let item = Rect::from_min_size(pos2(left, area.bottom() - 28.0), size);
+        let item = Rect::from_min_size(pos2(left, bottom - ROW), size);
         left = item.right() + 6.0;
         let response = ui.interact(item, ui.id().with(("legend", relation.code())), Sense::click());
         let painter = ui.painter();
@@ -64,17 +73,29 @@ pub(super) fn legend_ui(
             requests.push(Request::ToggleRelation(relation));
         }
     }
-    let Some(note) = note else { return rest(LINES) };
+    let lines = LINES + ROW * (n_rows - 1) as f32;
+    let Some(note) = note else { return rest(lines) };
     let format = egui::TextFormat::simple(small, palette.weak);
     let mut job = egui::text::LayoutJob::single_section(note.to_owned(), format);
     job.wrap = egui::text::TextWrapping::truncate_at_width(area.width() - 24.0);
     let galley = ui.painter().layout_job(job);
     let beside = pos2(left + 4.0, area.bottom() - 17.0 - galley.size().y / 2.0);
-    let above = pos2(area.left() + 12.0, area.bottom() - 32.0 - galley.size().y);
+    let above = pos2(area.left() + 12.0, area.bottom() - lines + 4.0 - galley.size().y);
     let is_beside = beside.x + galley.size().x <= area.right();
     let at = if is_beside { beside } else { above };
     let response = ui.interact(Rect::from_min_size(at, galley.size()), ui.id().with("legend note"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, note));
     ui.painter().galley(at, galley, palette.weak);
-    rest(if is_beside { LINES } else { LINES + NOTE })
+    rest(if is_beside { lines } else { lines + NOTE })
+}
+
+/// The first of the lines that are in a second row, if one row is too short for their widths and two are not.
+fn second_row(widths: &[f32], room: f32) -> Option<usize> {
+    let all: f32 = widths.iter().sum();
+    let mut before = 0.0;
+    let first = widths.iter().position(|width| {
+        before += width;
+        before > room
+    })?;
+    (all > room && widths[first..].iter().sum::<f32>() <= room).then_some(first)
 }
