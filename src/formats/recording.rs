@@ -18,22 +18,27 @@ const PROGRAM: &str = "driver program";
 
 /// What the description of a recording says, as `what: words`; nothing for other files.
 pub(super) fn about(input: &Input<'_>) -> Vec<String> {
-    let line = input.bytes().split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let line = std::str::from_utf8(line).ok().and_then(|line| line.strip_prefix("; ")?.strip_prefix(RECORDED));
-    line.and_then(|line| described(line, input.name())).unwrap_or_default()
+    let described = || {
+        let line = input.bytes().strip_prefix(b"; ")?.strip_prefix(RECORDED.as_bytes())?;
+        let line = line.split(|&byte| byte == b'\n').next()?;
+        described(std::str::from_utf8(line).ok()?, input.name())
+    };
+    described().unwrap_or_default()
 }
 
 fn described(line: &str, path: &str) -> Option<Vec<String>> {
     let (rest, settings) = line.rsplit_once(AGAIN)?;
     let (rest, workload) = rest.rsplit_once(WORKLOAD)?;
     let isolation = settings.strip_prefix("--isolation ")?.split(' ').next()?;
-    let (version, database) = rest.split_once(&format!(" at {isolation}, "))?;
-    let (database, faults) = database.split_once(FAULTS).unwrap_or((database, ""));
+    let (version, place) = rest.split_once(&format!(" at {isolation}, "))?;
+    let (place, faults) = place.split_once(FAULTS).unwrap_or((place, ""));
+    let (product, servers) = place.split_once(" on ").unwrap_or_default();
+    // A store in memory has no servers.
+    let faults = place.strip_prefix("faults ").unwrap_or(faults);
     let (workload, options) = workload.split_once(OPTIONS).unwrap_or((workload, ""));
-    let known = [("version", version), ("isolation", isolation), ("database", database), ("faults", faults)];
+    let known = [("version", version), ("isolation", isolation), ("servers", servers), ("faults", faults)];
     let known = known.into_iter().chain([("workload", workload)]).filter(|(_, words)| !words.is_empty());
     let mut about: Vec<String> = known.map(|(what, words)| format!("{what}: {words}")).collect();
-    let (product, servers) = database.split_once(" on ").unwrap_or((database, ""));
     if !servers.is_empty() {
         let option = if product == PROGRAM { "--exec" } else { "--db" };
         let servers: Vec<String> =
@@ -62,7 +67,7 @@ mod tests {
         let expected = [
             "version: PostgreSQL 15.18 (Debian)",
             "isolation: repeatable-read",
-            "database: PostgreSQL on a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only",
+            "servers: a=postgres://me@h/test and b=postgres:host=/tmp port=1,read-only",
             "faults: pause-b",
             "workload: mini, seed 3, 2 sessions",
             "again: isoscope reproduce seed-3.edn --db a=postgres://me@h/test --db 'b=postgres:host=/tmp port=1,read-only' \

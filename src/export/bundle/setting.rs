@@ -18,11 +18,8 @@ pub(super) fn table(brief: &Brief<'_>) -> Block {
         vec![vec![text(what)], vec![text(if found.is_empty() { "…".to_owned() } else { found })]]
     };
     let mut rows = vec![
-        row("product and version", known(&["test", "version"])),
-        row(
-            "nodes, and which node ran which session",
-            [nodes(whole.cluster()), known(&["nodes", "database"])].join(""),
-        ),
+        row("product and version", known(&["test", "database", "version"])),
+        row("nodes, and which node ran which session", [nodes(whole.cluster()), known(&["nodes", "servers"])].join("")),
         row("isolation level requested, and what the product means by it", known(&["isolation", LEVEL_CLAIMED])),
         row("driver or client, autocommit, retries", String::new()),
     ];
@@ -65,8 +62,8 @@ fn faults(history: &History) -> String {
             n => format!("{} {} times, first at {first}", visible(name), grouped(n as u64)),
         }
     };
-    match (&names[..], said(history, "again")) {
-        ([], Some(_)) => "none".to_owned(),
+    match (&names[..], said(history, "workload")) {
+        ([], Some(_)) => said(history, "faults").unwrap_or("none").to_owned(),
         (names, _) => names.iter().map(|name| times(name)).collect::<Vec<_>>().join("; "),
     }
 }
