@@ -8,7 +8,7 @@ use common::{postgres, repository};
 use isoscope::checkers::{self, Level, Options};
 use isoscope::control::Control;
 use isoscope::counterexample::{self, Counterexample};
-use isoscope::export::reproduce::{Isolation, Plan, Reproduction, interleave, spec, sql};
+use isoscope::export::reproduce::{self, Isolation, Plan, Reproduction, interleave, spec, sql};
 use isoscope::formats::{self, Input};
 use isoscope::history::History;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ fn reproduction<'a>(example: &'a Counterexample, plan: &'a Plan, isolation: Isol
 }
 
 fn plan(example: &Counterexample) -> Plan {
-    interleave(&example.history, example.level, &Control::new())
+    reproduce::plan(example, &Control::new())
 }
 
 /// What a run answered.
@@ -250,7 +250,7 @@ fn names_of_all_kinds_run() {
     let odd = "\"a*/ \\\"; --\": [r \"it's}{\" init, w \"it's}{\" \"x\\\\y'\", r \"--\" ?]\n\
                \"b\\nc\": [r \"it's}{\" init, w \"it's}{\" \"/* z\", a l \"o'k\"] [r l [\"o'k\"]]\n";
     let history = read(odd.as_bytes());
-    let plan = interleave(&history, Level::SnapshotIsolation, &Control::new());
+    let plan = interleave(&history, Level::SnapshotIsolation, &[], &Control::new());
     for isolation in [Isolation::ReadCommitted, Isolation::Serializable] {
         let reproduction = Reproduction {
             history: &history,

@@ -1,10 +1,15 @@
 //! Stepping through the operations of a counterexample.
 
 use super::App;
+use super::picture::Argument;
 use super::tasks::{Failure, Task};
 use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
-use crate::counterexample::replay::{self, Action, Run};
+use crate::control::{Control, Interrupt};
+use crate::counterexample::replay::{self, Action, Run, Versions};
+use crate::diagram::versions::Chain;
+use crate::history::{History, OperationId, OperationKind};
+use crate::relations::{Edge, Resolution};
 use std::sync::Arc;
 
 /// A run that is stepped through.
@@ -29,6 +34,34 @@ pub(super) static REPLAY: Task<Arc<Run>> =
         }
     });
 
+/// Which versions of the keys of an argument are newer, as the Key page has it: in the whole history, given the edges of the
+/// anomaly there. O(keys · operations).
+fn known_versions(
+    argument: &Argument,
+    (history, resolution): (&History, &Resolution),
+    edges: &[Edge],
+    control: &Control,
+) -> Result<Vec<Versions>, Interrupt> {
+    let (small, renaming) = (&argument.counterexample.history, &argument.counterexample.renaming);
+    let mut known = Vec::new();
+    for (place, &key) in renaming.keys.iter().enumerate() {
+        let is_write = |o: &OperationId| {
+            let operation = small.operation(*o);
+            operation.kind == OperationKind::Write && operation.key.index() == place
+        };
+        let writes = (0..small.n_operations()).map(OperationId::new).filter(is_write);
+        let writes: Vec<OperationId> = writes.map(|o| renaming.operations[o.index()]).collect();
+        if writes.len() > 1 {
+            let chain = Chain::new(history, resolution, key, edges, control)?;
+            let pairs = chain.known_pairs(&writes).into_iter();
+            known.extend(pairs.filter_map(|(older, newer)| {
+                Some(Versions { older: renaming.new_operation(older)?, newer: renaming.new_operation(newer)? })
+            }));
+        }
+    }
+    Ok(known)
+}
+
 impl App {
     /// Opens or closes the replay of the selected anomaly.
     pub(super) fn toggle_replay(&mut self) {
@@ -50,11 +83,15 @@ impl App {
     pub(super) fn prepare_run(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let argument = document.current_picture().map(|picture| Arc::clone(&picture.argument));
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
         let Some(view) = &mut document.run else { return };
         let Some(argument) = argument.filter(|argument| view.of != Some(argument.id)) else { return };
+        let violation = document.catalogue.as_ref().and_then(|catalogue| catalogue.violation(argument.id));
+        let edges = violation.map(|violation| violation.edges.clone()).unwrap_or_default();
         *view = RunView { of: Some(argument.id), run: None, step: 0, scroll: true };
         self.ask(&REPLAY, move |control| {
-            let run = replay::run(&argument.counterexample, control);
+            let known = known_versions(&argument, (&history, &resolution), &edges, control).ok()?;
+            let run = replay::run_with(&argument.counterexample, &known, control);
             control.check().ok().map(|()| Arc::new(run))
         });
     }

@@ -1,17 +1,20 @@
 //! A witness as a run to step through: which transaction is next, and which version of each of its keys is current when
 //! it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw them:
-//! see [`Run`]. The order of the steps is that of the scripts for databases: see [`interleave()`].
+//! see [`Run`]. The order of the steps is found as that of the scripts for databases: see [`plan()`].
 
 mod interleave;
 mod isolation;
 mod run;
 mod seen;
+mod versions;
 
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
-pub use run::{Run, RunStep, run};
+pub use run::{Run, RunStep, run, run_with};
 pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
+pub use versions::Versions;
 
+use super::Counterexample;
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
@@ -221,6 +224,12 @@ impl Replay {
             (None, _) => Told::Older { read: Version::Initial, current },
         }
     }
+}
+
+/// An order of the operations of a counterexample for scripts: [`interleave()`], given what its
+/// argument shows of the order of versions.
+pub fn plan(example: &Counterexample, control: &Control) -> Plan {
+    interleave(&example.history, example.level, &versions::observed(example), control)
 }
 
 impl ReplayStep {

@@ -49,6 +49,7 @@ pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standi
 pub use write_read::resolve;
 
 use crate::history::{History, KeyId, OperationId, TransactionId};
+use std::collections::BTreeSet;
 
 /// Number of pieces for work whose total grows with the number of pieces, at most `most`: one for one thread. For
 /// several threads a few more than these, since threads are never equally fast: cores are shared with other processes,
@@ -177,6 +178,17 @@ impl Edge {
             because: Reason::Reads,
         }
     }
+}
+
+/// A transaction, and all that session order and reads among these edges put after it. O(edges²).
+pub fn observed_after(edges: &[Edge], first: TransactionId) -> BTreeSet<TransactionId> {
+    let is_observed = |edge: &&Edge| matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead);
+    let observed: Vec<&Edge> = edges.iter().filter(is_observed).collect();
+    let mut reached = BTreeSet::from([first]);
+    while let Some(edge) = observed.iter().find(|e| reached.contains(&e.from) && !reached.contains(&e.to)) {
+        reached.insert(edge.to);
+    }
+    reached
 }
 
 /// The axiom that forces an inferred edge (Biswas & Enea 2019, Fig. 2). In each, t3 reads key x from t1 and t2 also

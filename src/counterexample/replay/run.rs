@@ -3,6 +3,7 @@
 use super::Isolation;
 use super::interleave::{Action, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
+use super::versions::{Versions, versions};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::counterexample::sentences::{Words, runs};
@@ -45,11 +46,17 @@ pub struct Run {
     pub summary: String,
 }
 
-/// Steps through a counterexample in the order of [`interleave()`], which is that of the scripts for databases.
-/// Transactions without operations do not act. As expensive as that, and O(steps · keys).
+/// [`run_with`] what the argument itself shows of the order of versions.
 pub fn run(example: &Counterexample, control: &Control) -> Run {
+    run_with(example, &[], control)
+}
+
+/// Steps through a counterexample in the order of [`interleave()`], given which versions are `known` to be newer in the
+/// whole history. Transactions without operations do not act. As expensive as that, and O(steps · keys).
+pub fn run_with(example: &Counterexample, known: &[Versions], control: &Control) -> Run {
     let history = &example.history;
-    let plan = interleave(history, example.level, control);
+    let versions = versions(example, known);
+    let plan = interleave(history, example.level, &versions, control);
     let setting = Isolation::claiming(example.level);
     let words = Words::new(history, &[]);
     let mut keys: Vec<KeyId> = history.keys().to_vec();
@@ -79,7 +86,13 @@ pub fn run(example: &Counterexample, control: &Control) -> Run {
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
-    let summary = [runs::summary(count), runs::shown(&plan.shown_at, setting, history.has_times())].join(" ");
+    let turned = versions.iter().find(|pair| pair.are_turned(history, &plan.steps));
+    let summary = [
+        Some(runs::summary(count)),
+        Some(runs::shown(&plan.shown_at, setting, history.has_times())),
+        turned.map(|pair| runs::turned(&words, pair.older, pair.newer)),
+    ];
+    let summary = summary.into_iter().flatten().collect::<Vec<_>>().join(" ");
     Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::Words;
 use crate::counterexample::replay::{Action, Explained, Isolation};
-use crate::history::{OperationKind, Outcome, TransactionId, Value};
+use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 
 /// Where one copy of the data shows the same.
 pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolation, has_times: bool) -> String {
@@ -19,6 +19,19 @@ pub(in crate::counterexample) fn shown(settings: &[Isolation], setting: Isolatio
             format!("No order that respects {respected} explains all reads by one up-to-date copy of the data.")
         }
     }
+}
+
+/// That the order contradicts what is known of two versions of a key.
+pub(in crate::counterexample) fn turned(words: &Words<'_>, older: OperationId, newer: OperationId) -> String {
+    let history = words.history;
+    let value = |write: OperationId| history.value_name(history.operation(write).value);
+    format!(
+        "Here key {} = {} is committed after {}, which is newer in the inferred order of versions: no order was found that agrees \
+         with that and explains the reads as well.",
+        history.key_name(history.operation(older).key),
+        value(older),
+        value(newer)
+    )
 }
 
 /// What a transaction does, with how the value read came about.

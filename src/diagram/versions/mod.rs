@@ -11,24 +11,19 @@ pub use scene::{Detail, STEP, WHOLE, height, places, scene};
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
-use crate::relations::{Edge, Glance, Relation, Resolution, Standing};
+use crate::relations::{Edge, Glance, Relation, Resolution, Standing, observed_after};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Edges of an anomaly between the writers of a key by which one of two versions is newer: its writer ran after the other
-/// one in a session, or read what that one or a later one wrote. As indices of rows. O(writers · edges²).
+/// Pairs of versions of which the edges of an anomaly show which is newer: its writer ran after the other one in a session,
+/// or read what that one or a later one wrote. As indices of rows. O(writers · edges²).
 fn observed_order(forcing: &[Edge], written: &BTreeMap<TransactionId, Vec<usize>>) -> Vec<(usize, usize)> {
-    let is_observed = |edge: &&Edge| matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead);
-    let observed: Vec<&Edge> = forcing.iter().filter(is_observed).collect();
     let involved: BTreeSet<TransactionId> = forcing.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     let writers = || involved.iter().filter_map(|t| written.get(t).map(|rows| (*t, rows)));
     let mut order = Vec::new();
     for (from, older) in writers() {
-        let mut reached = BTreeSet::from([from]);
-        while let Some(edge) = observed.iter().find(|e| reached.contains(&e.from) && !reached.contains(&e.to)) {
-            reached.insert(edge.to);
-        }
-        let newer = writers().filter(|(to, _)| *to != from && reached.contains(to));
+        let after = observed_after(forcing, from);
+        let newer = writers().filter(|(to, _)| *to != from && after.contains(to));
         order.extend(newer.filter_map(|(_, newer)| Some((*older.last()?, *newer.first()?))));
     }
     order
@@ -190,6 +185,17 @@ impl Chain {
             true => "in inferred order",
             false => "in inferred order (dotted: not recorded which is older)",
         }
+    }
+
+    /// The pairs of neighbours among some of its writes, the older one first, where the order is known. O(n · log versions +
+    /// versions).
+    pub fn known_pairs(&self, writes: &[OperationId]) -> Vec<(OperationId, OperationId)> {
+        let mut places: Vec<(usize, OperationId)> =
+            writes.iter().filter_map(|&write| Some((self.place_of(write)?, write))).collect();
+        places.sort_unstable();
+        let is_known =
+            |pair: &&[(usize, OperationId)]| self.rows[pair[0].0 + 1..=pair[1].0].iter().all(|row| row.is_joined);
+        places.windows(2).filter(is_known).map(|pair| (pair[0].1, pair[1].1)).collect()
     }
 
     /// The index of the row of a write. O(log versions).
@@ -411,6 +417,15 @@ mod tests {
         let (_, chain) = chain("a: [w x 1] [w x 2]\nb: [w x 3]\nc: [r x 3, w x 4]\n", "x");
         let joined: Vec<bool> = chain.rows.iter().map(|row| row.is_joined).collect();
         assert_eq!(joined, [false, true, true, false, true]);
+    }
+
+    #[test]
+    fn only_joined_versions_have_a_known_order() {
+        let (_, chain) = chain("a: [w x 1] [w x 2]\nb: [w x 3]\nc: [r x 3, w x 4]\n", "x");
+        let writes: Vec<OperationId> = [0, 1, 2, 4].map(OperationId::new).into();
+        let pairs: Vec<[usize; 2]> =
+            chain.known_pairs(&writes).into_iter().map(|(a, b)| [a.index(), b.index()]).collect();
+        assert_eq!(pairs, [[0, 1], [2, 4]], "whether 2 or 3 is older is not recorded");
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Made {
     fn new(brief: &Brief<'_>, control: &Control) -> Result<Made, ExportError> {
         let Brief { example, explanation, whole, options, .. } = brief;
         let picture = compose(example, explanation, whole, options);
-        let plan = reproduce::interleave(&example.history, example.level, control);
+        let plan = reproduce::plan(example, control);
         let isolation = brief.isolation.unwrap_or_else(|| Isolation::claiming(example.level));
         let reproduction = Reproduction {
             history: &example.history,

@@ -1,7 +1,7 @@
 //! A counterexample in runnable form: an order of its operations, a script for several terminals, a specification for
 //! PostgreSQL's isolation tester.
 //!
-//! [`interleave()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers
+//! [`plan()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers
 //! what was observed; [`sql()`] and [`spec()`] write that order down. The result is text: nothing here talks to a
 //! database.
 
@@ -10,7 +10,7 @@ mod spec;
 mod sql;
 mod table;
 
-pub use crate::counterexample::replay::{Action, Isolation, Plan, PlanStep, interleave};
+pub use crate::counterexample::replay::{Action, Isolation, Plan, PlanStep, interleave, plan};
 pub use spec::spec;
 pub use sql::sql;
 
