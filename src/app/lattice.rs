@@ -5,7 +5,7 @@ use super::App;
 use super::load::{Check, LOAD};
 use super::vocabulary::Phase;
 use crate::checkers::lattice::{self, LatticeLevel, PROMISES, Promise};
-use crate::checkers::{Level, LevelResult, LevelSet, Verdict};
+use crate::checkers::{Findings, Level, LevelResult, LevelSet, Pattern, Verdict};
 use std::time::Instant;
 
 /// How the lattice is shown.
@@ -33,6 +33,8 @@ pub(super) enum Known {
     Holds(Option<Level>),
     /// It is violated; if it was not checked itself, because this one is.
     Broken(Option<Level>),
+    /// It was not decided, but an instance of this pattern, which violates it by itself, was found.
+    BrokenBy(Pattern),
     /// It was not decided, but the transactions of the selected anomaly violate it by themselves.
     BrokenHere,
     /// It was checked and left open.
@@ -62,15 +64,37 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
     results.iter().find_map(follows).unwrap_or(Known::Nothing)
 }
 
-/// The same, where nothing is known by what `broken`, the levels that the selected anomaly violates, tells. O(levels).
-pub(super) fn known_here(results: &[&LevelResult], broken: LevelSet, level: &LatticeLevel) -> Known {
+/// A pattern that was found and violates PL2 by itself, on every order and without sessions: at PL2 a read returns its
+/// transaction's own latest write, else the final version of another committed transaction, and one read did not. So it
+/// violates all that implies PL2, too. O(patterns).
+pub(super) fn wrong_read(findings: &Findings) -> Option<Pattern> {
+    let found = findings.patterns.iter().filter(|(_, count)| **count > 0);
+    found.map(|(pattern, _)| *pattern).find(|pattern| pattern.is_wrong_read())
+}
+
+/// What anomalies tell about levels that were not decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// The levels that the selected one violates by itself.
+    pub broken: LevelSet,
+    /// What [`wrong_read`] says.
+    pub wrong_read: Option<Pattern>,
+}
+
+/// The same, where nothing is known by what anomalies tell. O(levels).
+pub(super) fn known_here(results: &[&LevelResult], told: Told, level: &LatticeLevel) -> Known {
+    let implies_pl2 = || level.decided.is_some_and(|level| level.implies(Level::PlainAdyaReadCommitted));
     let is_broken = || {
+        let broken = told.broken;
         let broken = Level::EVERY.into_iter().filter(|weaker| broken.contains(*weaker));
         broken
             .filter_map(|weaker| lattice::level(weaker.code()))
             .any(|weaker| weaker.decided == level.decided || level.implies(weaker))
     };
     match known(results, level) {
+        Known::Nothing | Known::Open if told.wrong_read.is_some() && implies_pl2() => {
+            told.wrong_read.map_or(known(results, level), Known::BrokenBy)
+        }
         Known::Nothing | Known::Open if is_broken() => Known::BrokenHere,
         known => known,
     }
@@ -111,8 +135,33 @@ mod tests {
     fn what_an_anomaly_violates_violates_all_that_implies_it() {
         let mut broken = LevelSet::default();
         broken.insert(Level::ReadYourWrites);
-        let here = |code: &str| known_here(&[], broken, lattice::level(code).expect("a level")) == Known::BrokenHere;
+        let told = Told { broken, wrong_read: None };
+        let here = |code: &str| known_here(&[], told, lattice::level(code).expect("a level")) == Known::BrokenHere;
         assert!(["RYW", "MV", "R-MV", "SER"].into_iter().all(here));
         assert!(!["P-MV", "PL2", "MW"].into_iter().any(here));
+    }
+
+    #[test]
+    fn a_wrong_read_violates_pl2_and_all_that_implies_it() {
+        let told = Told { wrong_read: Some(Pattern::IntermediateRead), ..Told::default() };
+        let known = |code: &str| known_here(&[], told, lattice::level(code).expect("a level"));
+        for code in ["P-PL2", "PL2", "R-PL2", "P-CS", "PRAM", "C-PC", "SER"] {
+            assert_eq!(known(code), Known::BrokenBy(Pattern::IntermediateRead), "{code}");
+        }
+        assert!(["PL1", "R-PL1", "CI"].into_iter().all(|code| known(code) == Known::Nothing));
+    }
+
+    #[test]
+    fn the_checkers_agree_that_each_wrong_read_violates_pl2() {
+        use crate::checkers::{Options, check};
+        use crate::control::Control;
+        let texts = ["a: [r x 7]", "a: [w x 1]!\nb: [r x 1]", "a: [w x 1, w x 2]\nb: [r x 1]", "a: [w x 1, r x 0]"];
+        for text in texts {
+            let history = crate::formats::text::parse(text).expect("a history in our notation");
+            let levels = vec![Level::PlainAdyaReadCommitted];
+            let findings = check(&history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
+            assert_eq!(findings.levels[0].verdict, Verdict::Violated, "{text}");
+            assert!(wrong_read(&findings).is_some(), "{text}");
+        }
     }
 }

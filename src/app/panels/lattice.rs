@@ -3,11 +3,11 @@
 
 use super::{command_button_ui, paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::lattice::{Known, LatticeView, known_here, strongest};
+use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong_read};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
-use crate::checkers::{LevelResult, LevelSet, Verdict};
+use crate::checkers::{LevelResult, Verdict};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
@@ -27,7 +27,9 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
     let broken = document.current_picture().map(|picture| picture.argument.explanation.orders.broken);
-    let shown = Shown { results, broken: broken.unwrap_or_default(), view, promised: promised(document, view) };
+    let wrong_read = document.catalogue.as_ref().and_then(|catalogue| wrong_read(catalogue.as_checked()));
+    let told = Told { broken: broken.unwrap_or_default(), wrong_read };
+    let shown = Shown { results, told, view, promised: promised(document, view) };
     ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
     let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
@@ -41,8 +43,8 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
 /// What the table shows.
 struct Shown<'a> {
     results: &'a [&'a LevelResult],
-    /// What the selected anomaly violates by itself.
-    broken: LevelSet,
+    /// What anomalies tell.
+    told: Told,
     view: &'a LatticeView,
     /// The codes of the levels that were promised.
     promised: Vec<&'static str>,
@@ -160,7 +162,7 @@ fn name_of(order: Order) -> &'static str {
 
 fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let known = known_here(shown.results, shown.broken, level);
+    let known = known_here(shown.results, shown.told, level);
     let colour = colour_of(known, &palette);
     let response = ui.interact(area, ui.id().with(("cell", level.code.as_str())), Sense::click());
     let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
@@ -191,7 +193,7 @@ fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: R
 pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
     match known {
         Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
-        Known::Broken(_) | Known::BrokenHere => paint_cross(ui.painter(), centre, 10.0, colour),
+        Known::Broken(_) | Known::BrokenBy(_) | Known::BrokenHere => paint_cross(ui.painter(), centre, 10.0, colour),
         Known::Open => {
             ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
         }
@@ -250,7 +252,7 @@ fn spelled(base: &Base) -> String {
 pub(super) fn colour_of(known: Known, palette: &Palette) -> Color32 {
     match known {
         Known::Holds(_) => palette.good,
-        Known::Broken(_) | Known::BrokenHere => palette.bad,
+        Known::Broken(_) | Known::BrokenBy(_) | Known::BrokenHere => palette.bad,
         Known::Open => palette.caution,
         Known::Nothing => palette.weak,
     }
@@ -263,6 +265,7 @@ fn sentence(known: Known) -> String {
         Known::Holds(Some(because)) => format!("holds, because {because} does"),
         Known::Broken(None) => "violated".to_owned(),
         Known::Broken(Some(because)) => format!("violated, because {because} is"),
+        Known::BrokenBy(pattern) => format!("violated, because {} ({}) was found", pattern.row().title, pattern.id()),
         Known::BrokenHere => "violated by the selected anomaly".to_owned(),
         Known::Open => "left open".to_owned(),
         Known::Nothing => "not checked".to_owned(),
@@ -272,7 +275,7 @@ fn sentence(known: Known) -> String {
 /// What a level promises, who promises it, and what is known of it.
 fn explanation_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let (results, known) = (shown.results, known_here(shown.results, shown.broken, level));
+    let (results, known) = (shown.results, known_here(shown.results, shown.told, level));
     ui.horizontal_wrapped(|ui| {
         style::bold(ui, &format!("{} · {}", level.code, level.name.replace('-', " ")), style::BODY, palette.strong);
         ui.colored_label(colour_of(known, &palette), sentence(known));
@@ -282,7 +285,7 @@ fn explanation_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, 
         }
         let shown = match known {
             Known::Holds(because) | Known::Broken(because) => because.or(level.decided),
-            Known::BrokenHere | Known::Open | Known::Nothing => None,
+            Known::BrokenBy(_) | Known::BrokenHere | Known::Open | Known::Nothing => None,
         };
         if let (Known::Broken(_), Some(shown)) = (known, shown)
             && ui.button("Smallest anomaly").on_hover_text("Show the smallest one that breaks it").clicked()
