@@ -25,6 +25,17 @@ pub struct RunView {
     pub scroll: bool,
 }
 
+impl RunView {
+    /// What the selected step draws attention to.
+    pub fn attention(&self) -> Option<Attention> {
+        let step = self.run.as_ref()?.steps.get(self.step)?;
+        Some(match step.action {
+            Action::Operation(operation) => Attention::Operation(operation),
+            Action::Begin | Action::Commit | Action::Abort => Attention::Transaction(step.transaction),
+        })
+    }
+}
+
 /// Making the run of a counterexample.
 pub(super) static REPLAY: Task<Arc<Run>> =
     Task::new("replay", Failure::Message("The replay could not be made"), |app, run| {
@@ -115,10 +126,7 @@ impl App {
         let Some(run) = &view.run else { return };
         view.step = step.min(run.steps.len().saturating_sub(1));
         view.scroll |= scroll;
-        document.pinned = run.steps.get(view.step).map(|step| match step.action {
-            Action::Operation(operation) => Attention::Operation(operation),
-            Action::Begin | Action::Commit | Action::Abort => Attention::Transaction(step.transaction),
-        });
+        document.pinned = view.attention();
     }
 
     /// A replay that is at its end starts again.

@@ -3,6 +3,7 @@
 use crate::app::picture::Picture;
 use crate::app::style::Palette;
 use crate::app::vocabulary::Attention;
+use crate::counterexample::replay::{Action, RunStep};
 use crate::diagram::{Arrow, Card};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
@@ -71,6 +72,19 @@ impl Lit {
         }
         lit.spread(picture);
         lit
+    }
+
+    /// Takes away what is not done by the end of these steps of a replay, which are not empty.
+    pub fn keep_until(&mut self, picture: &Picture, steps: &[RunStep]) {
+        let is_done = |o: &OperationId| steps.iter().any(|step| step.action == Action::Operation(*o));
+        self.operations.retain(is_done);
+        self.edges.retain(|edge| {
+            let edge = picture.edges().get(*edge);
+            edge.is_some_and(|edge| edge.from_operation.iter().chain(&edge.to_operation).all(is_done))
+        });
+        self.transactions.retain(|t| t.is_initial() || steps.iter().any(|step| step.transaction == *t));
+        let told = &picture.argument.explanation.steps;
+        self.steps.retain(|step| told.get(*step).is_some_and(|step| step.operations.iter().all(is_done)));
     }
 
     /// Highlights the cards of folded sessions that contain something highlighted.

@@ -37,7 +37,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
     let renaming = &picture.argument.counterexample.renaming;
-    let mut lit = if stale { Lit::default() } else { Lit::new(&picture, document.attention()) };
+    let mut lit = if stale { Lit::default() } else { super::scene::lit(document, &picture) };
     let layer = document.layer_shown().map(|(place, _)| place);
     if let (Some(place), false) = (layer, lit.any) {
         lit = Lit::of_layer(&picture, place);

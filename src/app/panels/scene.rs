@@ -34,6 +34,21 @@ pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
     whole.filter_map(|t| picture.argument.counterexample.renaming.new_transaction(t)).collect()
 }
 
+/// What is highlighted of a picture: what belongs to what has attention. At a step of the replay nothing of later steps is.
+pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
+    let attention = document.attention();
+    let mut lit = Lit::new(picture, attention);
+    let view = document.run.as_ref().filter(|view| view.of == Some(picture.argument.id));
+    if let Some(view) = view
+        && let Some(run) = &view.run
+        && attention.is_some()
+        && attention == view.attention()
+    {
+        lit.keep_until(picture, &run.steps[..run.steps.len().min(view.step + 1)]);
+    }
+    lit
+}
+
 /// Where a scene is drawn.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
@@ -76,7 +91,7 @@ pub(super) fn scene_ui(
     (state, document): (&State, &Document),
     requests: &mut Requests,
 ) {
-    let lit = document.current_picture().map(|picture| Lit::new(picture, document.attention()));
+    let lit = document.current_picture().map(|picture| lit(document, picture));
     let mut lit = lit.unwrap_or_default();
     for t in document.attended() {
         match document.attention_of(t) {
@@ -95,7 +110,7 @@ pub(super) fn scene_ui(
 }
 
 /// Hover previews a thing everywhere, a click pins or releases it, a double click opens a transaction.
-fn link(response: &Response, document: &Document, target: Option<Target>, requests: &mut Requests) {
+pub(super) fn link(response: &Response, document: &Document, target: Option<Target>, requests: &mut Requests) {
     let Some(history) = &document.history else { return };
     let attention = target.and_then(|target| match target {
         Target::Transaction(t) => Some(Attention::Transaction(t)),

@@ -88,9 +88,9 @@ pub fn run_with(example: &Counterexample, known: &[Versions], control: &Control)
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
     let turned = versions.iter().find(|pair| pair.are_turned(history, &plan.steps));
     let summary = [
-        Some(runs::summary(count)),
-        Some(runs::shown(&plan.shown_at, setting, history.has_times())),
+        Some(runs::summary(example.level, count)),
         turned.map(|pair| runs::turned(&words, pair.older, pair.newer)),
+        Some(runs::shown(&plan.shown_at, setting, history.has_times())),
     ];
     let summary = summary.into_iter().flatten().collect::<Vec<_>>().join(" ");
     Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }

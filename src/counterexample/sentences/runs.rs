@@ -1,6 +1,7 @@
 //! What happens in a run of a counterexample, step by step.
 
 use super::words::Words;
+use crate::checkers::Level;
 use crate::counterexample::replay::{Action, Explained, Isolation};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 
@@ -68,8 +69,8 @@ pub(in crate::counterexample) fn sentence(
     format!("{name} reads {content}: {how}.")
 }
 
-/// What a run shows, given how many of its reads are explained in a way.
-pub(in crate::counterexample) fn summary(count: impl Fn(Explained) -> usize) -> String {
+/// What a run shows of a violation of a level, given how many of its reads are explained in a way.
+pub(in crate::counterexample) fn summary(level: Level, count: impl Fn(Explained) -> usize) -> String {
     let told = [
         (Explained::Older, "an older version than the one that was there"),
         (Explained::Uncommitted, "a write of a transaction that had not ended"),
@@ -85,9 +86,12 @@ pub(in crate::counterexample) fn summary(count: impl Fn(Explained) -> usize) -> 
         .collect();
     match odd.is_empty() {
         true => {
-            "Only the operations shown are replayed, without the others of these transactions. Of these, each read \
-                 returned what was committed last; but transactions overlapped in a way that the level does not allow."
-                .to_owned()
+            format!(
+                "Only the operations shown are replayed, without the others of these transactions. Each of the reads shown returned \
+                 what was committed last, but the transactions overlapped in a way that {} ({}) does not allow.",
+                level.spoken(),
+                level.code()
+            )
         }
         false => {
             let text = odd.join(", ");
