@@ -27,7 +27,7 @@ pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
         Page::Browser => panels::browser::browser_ui(ui, state, document, requests),
         Page::Text => panels::text::text_ui(ui, document, requests),
         Page::Health => panels::health::health_ui(ui, document, requests),
-        Page::Order => panels::order::order_ui(ui, (state, document), requests),
+        Page::Order => panels::order::order_ui(ui, document, requests),
         Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
         Page::Statistics => panels::statistics::statistics_ui(ui, document, requests),
     }

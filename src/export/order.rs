@@ -33,6 +33,10 @@ const COVERED: f64 = 0.8;
 const LANE: (f32, f32) = (96.0, 78.0);
 /// The same in a window.
 const LOW_LANE: (f32, f32) = (64.0, 44.0);
+/// In a window few lanes are higher, which keeps arrows apart: as many as this height has room for, up to the greatest.
+const WINDOW: f32 = 270.0;
+/// The greatest height of a lane in a window.
+const HIGH_LANE: f32 = 96.0;
 /// How many transactions a window shows before the selected one.
 const BEFORE: usize = 10;
 /// Height that lanes leave free at the bottom.
@@ -56,10 +60,23 @@ pub struct OrderSheet {
     pub stretch: Stretch,
     /// The steps of the witness that it covers.
     pub steps: RangeInclusive<usize>,
-    /// The lanes.
+    /// The lanes. An edge in it is the index of one of `arrows`.
     pub scene: Scene,
+    /// The reads of what other transactions wrote.
+    pub arrows: Vec<ReadFrom>,
     /// What they show.
     pub caption: String,
+}
+
+/// One transaction read what another wrote: both of the whole history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFrom {
+    /// The writer.
+    pub writer: TransactionId,
+    /// The reader.
+    pub reader: TransactionId,
+    /// Who read what from whom, as a sentence without a full stop.
+    pub text: String,
 }
 
 /// The part of an order around a step; none where nothing is ordered. O(operations of the part · log versions).
@@ -76,14 +93,17 @@ pub fn order_sheet(passes: &Passes<'_>, step: usize, control: &Control) -> Resul
     };
     let steps = *first.steps.start()..=*last.steps.end();
     let diagram = part.diagram();
-    let mut scene = part.scene(&diagram, LOW_LANE, control)?;
+    let high = (WINDOW / (part.small.n_sessions() as f32 + 0.5)).clamp(LOW_LANE.0, HIGH_LANE);
+    let mut scene = part.scene(&diagram, (high, LOW_LANE.1), control)?;
     let of_whole = |target| match target {
         Target::Transaction(t) => Some(Target::Elsewhere(part.renaming.old_transaction(t))),
         Target::Operation(o) => Some(Target::Elsewhere(part.renaming.old_transaction(part.small.transaction_of(o)))),
-        Target::Edge(_) | Target::Elsewhere(_) | Target::Several(..) => None,
+        Target::Edge(edge) => Some(Target::Edge(edge)),
+        Target::Elsewhere(_) | Target::Several(..) => None,
     };
     scene.marks.iter_mut().for_each(|mark| mark.target = mark.target.and_then(of_whole));
-    Ok(Some(OrderSheet { stretch, steps, scene, caption: part.caption(&diagram) }))
+    let (arrows, caption) = (part.arrows(&diagram), part.caption(&diagram));
+    Ok(Some(OrderSheet { stretch, steps, scene, arrows, caption }))
 }
 
 /// The page of a level that holds. O(operations · log versions).
@@ -239,6 +259,32 @@ impl<'p> Part<'p> {
         keys.iter().map(|&key| printable(&self.small.key_name(key))).collect()
     }
 
+    /// By edge: who read what from whom. Edges between the same transactions say the same.
+    fn arrows(&self, diagram: &Diagram) -> Vec<ReadFrom> {
+        let edges = self.edges();
+        let by_ends: BTreeMap<(TransactionId, TransactionId), String> = diagram
+            .arrows
+            .iter()
+            .map(|arrow| {
+                let edge = &edges[arrow.edge];
+                ((edge.from, edge.to), self.told(diagram, arrow, &edges))
+            })
+            .collect();
+        let read_from = |edge: &Edge| ReadFrom {
+            writer: self.renaming.old_transaction(edge.from),
+            reader: self.renaming.old_transaction(edge.to),
+            text: by_ends.get(&(edge.from, edge.to)).cloned().unwrap_or_default(),
+        };
+        edges.iter().map(read_from).collect()
+    }
+
+    /// "T2 read what T1 wrote: key 3, key 4".
+    fn told(&self, diagram: &Diagram, arrow: &Arrow, edges: &[Edge]) -> String {
+        let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
+        let keys: Vec<String> = self.keys(arrow, edges).iter().map(|key| format!("key {key}")).collect();
+        format!("{to} read what {from} wrote: {}", keys.join(", "))
+    }
+
     /// By transaction drawn, its places in the order. Those that overlap another one of their session, as they may where
     /// session order is ignored, are where they commit.
     fn spans(&self) -> Vec<Span> {
@@ -295,7 +341,7 @@ impl<'p> Part<'p> {
         let range = match all.len() {
             1 => "The only transaction".to_owned(),
             2 if drawn == 2 => "Both transactions".to_owned(),
-            n if n == drawn && self.first == 0 => format!("All {}", counted(n, "transaction")),
+            n if n == drawn && self.first == 0 => format!("All {}{}", counted(n, "transaction"), self.besides()),
             n => {
                 let first = before.len() + 1;
                 format!(
@@ -327,17 +373,28 @@ impl<'p> Part<'p> {
         format!("{range} {order}{verified}.{note}")
     }
 
+    /// The transactions that set up the initial state, which are in no place of the order, in parentheses.
+    fn besides(&self) -> String {
+        let history = self.passes.history();
+        let is_left_out = |t: &TransactionId| !self.passes.lines.iter().any(|line| line.transaction == *t);
+        let set_up: Vec<TransactionId> = self.passes.set_up().filter(is_left_out).collect();
+        match set_up.as_slice() {
+            [] => String::new(),
+            [one] => format!(" (besides {}, the initial state)", printable(&history.transaction_name(*one))),
+            several => format!(" (besides {}, the initial state)", counted(several.len(), "transaction")),
+        }
+    }
+
     fn tooltips(&self, diagram: &Diagram) -> BTreeMap<TargetKey, String> {
         let of_lines = self.lines.iter().filter_map(|of| {
             let t = self.renaming.new_transaction(of.transaction)?;
             Some((target_key(Target::Transaction(t)), printable(&line(self.passes, of, false))))
         });
         let edges = self.edges();
-        let of_arrows = diagram.arrows.iter().map(|arrow| {
-            let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-            let keys = self.keys(arrow, &edges).join(", ");
-            (target_key(Target::Edge(arrow.edge)), format!("{to} read what {from} wrote: {keys}"))
-        });
+        let of_arrows = diagram
+            .arrows
+            .iter()
+            .map(|arrow| (target_key(Target::Edge(arrow.edge)), self.told(diagram, arrow, &edges)));
         of_lines.chain(of_arrows).collect()
     }
 }

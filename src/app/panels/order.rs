@@ -1,9 +1,10 @@
 //! An order that explains every read: its steps, and what the selected one reads and writes.
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
-use super::scene::{Place, scene_ui};
+use super::scene::{Drawn, Place, link, paint_named};
+use crate::app::canvas::look::{Lit, Look};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, State};
+use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::vocabulary::Page;
 use crate::app::witness_view::OrderView;
@@ -11,22 +12,29 @@ use crate::checkers::{Level, LevelResult, Verdict, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
 use crate::diagram::Target;
 use crate::diagram::scene::{Scene, Shape};
+use crate::export::OrderSheet;
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::report::grouped;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Align, FontId, Layout, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align, FontId, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, vec2,
 };
+use std::collections::BTreeSet;
 
 /// Share of the height for the lanes, at most.
 const LANES: f32 = 0.55;
 /// They are at most so many times as large as in an export.
 const LARGE: f32 = 1.6;
+/// Opacity of arrows of other transactions than the selected one.
+const PALE: f32 = 0.3;
+/// How near the pointer must be to an arrow, in points.
+const REACH: f32 = 5.0;
 /// Height of what is shown until they are drawn.
 const FIRST: f32 = 160.0;
 
 /// Draws the page.
-pub fn order_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &mut Requests) {
+pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;
@@ -47,7 +55,7 @@ pub fn order_ui(ui: &mut Ui, (state, document): (&State, &Document), requests: &
         }
         return;
     };
-    lanes_ui(ui, (state, document), order, replay, requests);
+    lanes_ui(ui, document, order, replay, requests);
     let height = ui.available_height();
     let widths = [0.38, 0.62].map(|share| (ui.available_width() - GAP) * share);
     ui.horizontal_top(|ui| {
@@ -139,7 +147,7 @@ fn meaning(document: &Document, level: Level) -> &'static str {
 }
 
 /// The part of the order around the selected step, as lanes: a click on a transaction goes to its step.
-fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: &Replay, requests: &mut Requests) {
+fn lanes_ui(ui: &mut Ui, document: &Document, order: &OrderView, replay: &Replay, requests: &mut Requests) {
     let most = ui.available_height() * LANES;
     let Some(sheet) = &order.sheet else {
         // Steps and lanes stay where they are.
@@ -157,8 +165,8 @@ fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: 
         let (area, response) = ui.allocate_exact_size(scene.bounds.size() * zoom, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &sheet.caption));
         let place = Place { origin: area.min - zoom * scene.bounds.min.to_vec2(), zoom, area: ui.clip_rect() };
-        scene_ui(ui, scene, place, &response, shown, requests);
         let Some(step) = replay.step(order.step) else { return };
+        sheet_ui(ui, (sheet, step.transaction), place, &response, document, requests);
         if let Some(bar) = bar_of(scene, step.transaction) {
             let bar = (bar * zoom).translate(place.origin.to_vec2());
             let stroke = Stroke::new(2.0, Palette::of(ui).accent);
@@ -174,8 +182,44 @@ fn lanes_ui(ui: &mut Ui, shown: (&State, &Document), order: &OrderView, replay: 
             requests.extend(sheet.steps.clone().find(of).map(Request::GoToStep));
         }
     });
-    style::short_note(ui, &sheet.caption);
+    style::note(ui, &sheet.caption);
     ui.add_space(4.0);
+}
+
+/// Draws the lanes. The arrows of what the pointer is on, else those of the transaction of the selected step, are clear, and
+/// all others so pale that these can be followed.
+fn sheet_ui(
+    ui: &Ui,
+    (sheet, chosen): (&OrderSheet, TransactionId),
+    place: Place,
+    response: &Response,
+    document: &Document,
+    requests: &mut Requests,
+) {
+    let scene = &sheet.scene;
+    let pointer = response.hover_pos().filter(|at| place.area.contains(*at));
+    let at = |at: Pos2| scene.at(((at - place.origin) / place.zoom).to_pos2(), REACH / place.zoom);
+    let pointed = pointer.and_then(at);
+    let touches = |t: TransactionId| {
+        let arrows = sheet.arrows.iter().enumerate();
+        arrows.filter(move |(_, arrow)| arrow.reader == t || arrow.writer == t).map(|(edge, _)| edge)
+    };
+    let edges = match pointed {
+        Some(Target::Edge(edge)) => BTreeSet::from([edge]),
+        Some(Target::Elsewhere(t)) => touches(t).collect(),
+        _ => touches(chosen).collect(),
+    };
+    let lit = Lit { any: true, edges, ..Lit::default() };
+    let look = Look { palette: Palette::of(ui), lit, pale: PALE, ..Look::default() };
+    paint_named(ui, &Drawn { scene, place, look: &look }, response);
+    match pointed {
+        Some(Target::Edge(edge)) => {
+            let text = sheet.arrows.get(edge).map(|arrow| arrow.text.as_str());
+            response.clone().on_hover_text_at_pointer(text.unwrap_or_default());
+        }
+        _ if pointer.is_some() => link(response, document, pointed, requests),
+        _ => {}
+    }
 }
 
 /// The bar of a transaction.
@@ -201,7 +245,8 @@ fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, 
     let scroll = order.scroll.then_some(order.step);
     list_ui(ui, &format!("order {}", order.level), replay.n_steps(), scroll, |ui, place| {
         let Some(step) = replay.step(place) else { return };
-        let text = format!("{}  {}", grouped(place as u64 + 1), title(history, step));
+        let (number, last) = (grouped(place as u64 + 1), grouped(replay.n_steps() as u64));
+        let text = format!("{number:>0$}  {1}", last.len(), title(history, step));
         let end = format!("session {}", history.session_and_node(history.session_of(step.transaction)));
         if line_ui(ui, (&text, text.len()), &end, true, place == order.step, palette.text) {
             requests.push(Request::GoToStep(place));

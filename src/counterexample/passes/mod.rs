@@ -99,6 +99,11 @@ impl<'a> Passes<'a> {
         self.history
     }
 
+    /// The transactions that set up the initial state.
+    pub fn set_up(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.resolution.merged_into_initial()
+    }
+
     /// Whether code independent of the search has verified it.
     pub fn is_verified(&self) -> bool {
         self.verified

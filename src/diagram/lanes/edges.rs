@@ -96,7 +96,8 @@ impl Lanes<'_> {
             Some((index, arrow, has_twin, (area(edge.from)?, area(edge.to)?)))
         });
         let placed: Vec<_> = placed.collect();
-        let shifts = shifts(placed.iter().map(|(.., ends)| *ends));
+        let ends = placed.iter().map(|(.., ends)| *ends);
+        let shifts = if self.shown.timeline.is_order { shifts_in_order(ends) } else { shifts(ends) };
         let mut ways = Vec::new();
         for (&(index, arrow, has_twin, ends), shifts) in placed.iter().zip(shifts) {
             let path = self.way(ends, shifts, has_twin, bars);
@@ -203,6 +204,51 @@ fn shifts(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
     shares.collect()
 }
 
+/// The same in an order, where edges leave on the right and arrive above or below: those that leave one column, those that
+/// arrive in one, and those that run level at the same time next to the same lane have shares of their own.
+fn shifts_in_order(ends: impl Iterator<Item = (Rect, Rect)> + Clone) -> Vec<Shifts> {
+    let column = |bar: Rect| bar.center().x.round() as i64;
+    let places = |of: fn((Rect, Rect)) -> Rect| {
+        let mut taken: HashMap<i64, Vec<usize>> = HashMap::new();
+        ends.clone().enumerate().for_each(|(edge, ends)| taken.entry(column(of(ends))).or_default().push(edge));
+        taken
+    };
+    let share = |edges: &[usize], edge: usize| {
+        let at = edges.iter().position(|other| *other == edge).unwrap_or(0);
+        (at as f32 + 0.5) / edges.len() as f32
+    };
+    let (starts, arrivals) = (places(|ends| ends.0), places(|ends| ends.1));
+    let all = ends.clone().zip(levels(ends)).enumerate();
+    let shift = |(edge, ((from, to), level)): (usize, ((Rect, Rect), f32))| Shifts {
+        start: share(&starts[&column(from)], edge),
+        end: share(&arrivals[&column(to)], edge),
+        level,
+    };
+    all.map(shift).collect()
+}
+
+/// By edge, how near to the lane of its end it runs level, from 0 to 1: two that are above each other have different levels,
+/// and there are no more levels than that takes.
+fn levels(ends: impl Iterator<Item = (Rect, Rect)>) -> Vec<f32> {
+    let ends: Vec<(Rect, Rect)> = ends.collect();
+    let row = |(from, to): (Rect, Rect)| (to.center().y.round() as i64, to.center().y >= from.center().y);
+    let mut order: Vec<usize> = (0..ends.len()).collect();
+    order.sort_by(|a, b| ends[*a].0.left().total_cmp(&ends[*b].0.left()));
+    // By row and level: where the last edge on it ends.
+    let mut tracks: HashMap<(i64, bool), Vec<f32>> = HashMap::new();
+    let mut track_of = vec![0; ends.len()];
+    for edge in order {
+        let (from, to) = ends[edge];
+        let tracks = tracks.entry(row(ends[edge])).or_default();
+        let free = tracks.iter().position(|end| *end < from.right()).unwrap_or(tracks.len());
+        tracks.resize(tracks.len().max(free + 1), f32::NEG_INFINITY);
+        tracks[free] = to.right();
+        track_of[edge] = free;
+    }
+    let level = |(edge, track): (usize, usize)| (track as f32 + 0.5) / tracks[&row(ends[edge])].len() as f32;
+    track_of.into_iter().enumerate().map(level).collect()
+}
+
 /// A bow from one point to another, this far to the side in the middle.
 fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Path {
     // A cubic curve comes three quarters of the way to its control points.
@@ -241,6 +287,16 @@ mod tests {
         for (a, b) in [(a.start, b.start), (a.end, b.end), (a.level, b.level)] {
             assert_eq!((a, b), (0.25, 0.75));
         }
+    }
+
+    #[test]
+    fn only_edges_of_an_order_that_are_above_each_other_have_different_levels() {
+        let bar = |x: f32, y: f32| Rect::from_center_size(pos2(x, y), vec2(20.0, 10.0));
+        let to = |from: f32, to: f32| (bar(from, 10.0), bar(to, 90.0));
+        assert_eq!(levels([to(10.0, 90.0), to(50.0, 130.0), to(170.0, 300.0)].into_iter()), [0.25, 0.75, 0.25]);
+        // Only one leaves each column, whatever arrives there.
+        let shifts = shifts_in_order([to(10.0, 90.0), to(90.0, 130.0)].into_iter());
+        assert!(shifts.iter().all(|shifts| shifts.start == 0.5 && shifts.end == 0.5));
     }
 
     #[test]
