@@ -17,11 +17,11 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
-        super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
-        super::small_button_ui(ui, Command::NextLayer, "→", requests);
+        // A replay has its own.
         if document.run.is_none() {
-            let name = if document.playing.is_some() { "Pause" } else { "Play" };
-            super::small_button_ui(ui, Command::Play, name, requests);
+            super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
+            super::small_button_ui(ui, Command::NextLayer, "→", requests);
+            super::play_button_ui(ui, document.playing.is_some(), requests);
         }
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);

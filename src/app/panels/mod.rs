@@ -75,7 +75,23 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
 
 /// A small button with a command's name for screen readers.
 pub fn small_button_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
-    let response = ui.small_button(text).on_hover_text(tooltip(command));
+    sized_button_ui(ui, command, egui::Button::new(text).small(), requests);
+}
+
+/// Plays or pauses: as wide with either word, so that nothing moves.
+pub fn play_button_ui(ui: &mut Ui, is_playing: bool, requests: &mut Requests) {
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let widths = ["Play", "Pause"].map(|word| {
+        let galley = ui.painter().layout_no_wrap(word.to_owned(), font.clone(), egui::Color32::WHITE);
+        galley.size().x + 2.0 * ui.spacing().button_padding.x
+    });
+    let word = if is_playing { "Pause" } else { "Play" };
+    let button = egui::Button::new(word).small().min_size(vec2(widths[0].max(widths[1]), 0.0));
+    sized_button_ui(ui, Command::Play, button, requests);
+}
+
+fn sized_button_ui(ui: &mut Ui, command: Command, button: egui::Button<'_>, requests: &mut Requests) {
+    let response = ui.add(button).on_hover_text(tooltip(command));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
     if response.clicked() {
         requests.push(Request::Run(command));

@@ -61,11 +61,9 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
     let palette = Palette::of(ui);
     heading_ui(ui, &counted(run.steps.len(), "step"), |ui| {
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-            let play = if document.playing.is_some() { "Pause" } else { "Play" };
-            for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep), (play, Command::Play)]
-            {
-                super::small_button_ui(ui, command, name, requests);
-            }
+            super::small_button_ui(ui, Command::NextStep, "Next", requests);
+            super::small_button_ui(ui, Command::PreviousStep, "Back", requests);
+            super::play_button_ui(ui, document.playing.is_some(), requests);
         });
     });
     ScrollArea::vertical().id_salt("replay steps").auto_shrink(false).show(ui, |ui| {
