@@ -10,6 +10,7 @@ use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
 use crate::diagram::versions::{self, Chain, Detail, STEP};
 use crate::history::{History, KeyId};
+use crate::report::grouped;
 use egui::{ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Readers named under a version: among many versions, and under a few.
@@ -87,8 +88,14 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
     if chain.rows.len() <= columns {
         return strip_ui(ui, (state, document), chain, READERS.1, requests);
     }
+    let places = at_issue(ui, (state, document), chain);
+    ui.horizontal_wrapped(|ui| {
+        style::bold_line(ui, "Versions at issue", style::BODY, Palette::of(ui).text);
+        left_out(chain, &places).map(|rest| style::note(ui, rest));
+    });
     strip_ui(ui, (state, document), chain, READERS.0, requests);
     ui.separator();
+    style::bold_line(ui, "All versions, oldest first", style::BODY, Palette::of(ui).text);
     let height = versions::height(READERS.0);
     let n = chain.rows.len().div_ceil(columns);
     let mut area = ScrollArea::vertical().id_salt("versions").auto_shrink(false);
@@ -119,6 +126,25 @@ fn columns(ui: &Ui) -> usize {
     ((ui.available_width() / STEP) as usize).max(2)
 }
 
+/// The places of the versions that the anomaly is about, ascending: all if there is room for them.
+fn at_issue(ui: &Ui, (state, document): (&State, &Document), chain: &Chain) -> Vec<usize> {
+    let n = columns(ui).max((2 * chain.forced.len()).min(MOST));
+    let anomaly = anomaly(document, &state.hidden).filter(|_| chain.rows.len() > columns(ui));
+    match (anomaly, &document.history) {
+        (Some(anomaly), Some(history)) => versions::places(history, chain, &anomaly, n),
+        _ => (0..chain.rows.len().min(n)).collect(),
+    }
+}
+
+/// "3 earlier, 2 later not shown", before the first and after the last of some versions.
+fn left_out(chain: &Chain, places: &[usize]) -> Option<String> {
+    let earlier = places.first().copied().unwrap_or(0);
+    let later = places.last().map_or(0, |last| chain.rows.len() - 1 - last);
+    let told = [(earlier, "earlier"), (later, "later")].into_iter().filter(|(n, _)| *n > 0);
+    let told: Vec<String> = told.map(|(n, which)| format!("{} {which}", grouped(n as u64))).collect();
+    (!told.is_empty()).then(|| format!("{} not shown", told.join(", ")))
+}
+
 /// The versions that the anomaly is about, with what it forces: all that it orders, however narrow the window is.
 pub(super) fn strip_ui(
     ui: &mut Ui,
@@ -129,10 +155,7 @@ pub(super) fn strip_ui(
 ) {
     let Some(history) = &document.history else { return };
     let anomaly = anomaly(document, &state.hidden);
-    let n = columns(ui).max((2 * chain.forced.len()).min(MOST));
-    let some = anomaly.as_ref().filter(|_| chain.rows.len() > columns(ui));
-    let places = some.map(|anomaly| versions::places(history, chain, anomaly, n));
-    let places = places.unwrap_or_else(|| (0..chain.rows.len().min(n)).collect());
+    let places = at_issue(ui, (state, document), chain);
     let scene = versions::scene(history, chain, anomaly.as_ref(), &places, Detail { readers, forced: true });
     ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {
         let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
@@ -149,17 +172,44 @@ pub(super) fn key_height(readers: usize) -> f32 {
 /// The keys of the anomaly to choose from, and the versions at issue of the chosen one.
 pub(super) fn chosen_key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
     let Some(history) = &shown.1.history else { return };
-    ui.horizontal(|ui| choose_ui(ui, history, shown.1, false, requests));
-    key_ui(ui, shown, readers, requests);
+    let title = chosen_chain(shown.1).map(|chain| strip_title(history, chain, &at_issue(ui, shown, chain)));
+    ui.horizontal(|ui| {
+        choose_ui(ui, history, shown.1, false, requests);
+        title.map(|title| style::short_note(ui, title));
+    });
+    match chosen_chain(shown.1) {
+        Some(chain) => strip_ui(ui, shown, chain, readers, requests),
+        None => no_versions_ui(ui, shown.1),
+    }
 }
 
-/// The versions at issue of the key.
-pub(super) fn key_ui(ui: &mut Ui, (state, document): (&State, &Document), readers: usize, requests: &mut Requests) {
-    match document.key.as_ref().and_then(|view| view.chain.as_ref()) {
-        Some(chain) => strip_ui(ui, (state, document), chain, readers, requests),
-        None if document.keys().is_empty() => drop(style::note(ui, "It is about no single key.")),
-        None => drop(style::note(ui, "Looking for the versions…")),
+/// The versions at issue of the key, under what they are.
+pub(super) fn key_ui(ui: &mut Ui, shown: (&State, &Document), readers: usize, requests: &mut Requests) {
+    match (chosen_chain(shown.1), &shown.1.history) {
+        (Some(chain), Some(history)) => {
+            style::short_note(ui, strip_title(history, chain, &at_issue(ui, shown, chain)));
+            strip_ui(ui, shown, chain, readers, requests);
+        }
+        _ => no_versions_ui(ui, shown.1),
     }
+}
+
+fn chosen_chain(document: &Document) -> Option<&Chain> {
+    document.key.as_ref()?.chain.as_deref()
+}
+
+fn no_versions_ui(ui: &mut Ui, document: &Document) {
+    match document.keys().is_empty() {
+        true => style::note(ui, "It is about no single key."),
+        false => style::note(ui, "Looking for the versions…"),
+    };
+}
+
+/// "Versions of key 1, in inferred order; 3 earlier, 2 later not shown".
+fn strip_title(history: &History, chain: &Chain, places: &[usize]) -> String {
+    let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
+    let rest = left_out(chain, places).map(|rest| format!("; {rest}")).unwrap_or_default();
+    format!("Versions of key {name}, {}{rest}", chain.basis())
 }
 
 /// Scrolls to the anomaly's versions when the chain is first shown.

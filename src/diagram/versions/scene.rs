@@ -256,7 +256,7 @@ impl Columns<'_> {
             let arrow = Arrow {
                 edge: 0,
                 also: Vec::new(),
-                numbers: Vec::new(),
+                numbers: self.numbers_of(target),
                 from: 0,
                 from_row: None,
                 to: 0,
@@ -270,6 +270,13 @@ impl Columns<'_> {
             let area = Rect::from_center_size(pos2((from.x + to.x) / 2.0, y), label_size(&arrow));
             self.scene.label(area, &arrow, target);
         }
+    }
+
+    /// The numbers of the lines of the argument that mention an edge.
+    fn numbers_of(&self, target: Option<Target>) -> Vec<usize> {
+        let (Some(anomaly), Some(Target::Edge(edge))) = (self.anomaly, target) else { return Vec::new() };
+        let is_of_edge = |arrow: &&&Arrow| arrow.edge == edge || arrow.also.contains(&edge);
+        anomaly.arrows.iter().find(is_of_edge).map(|arrow| arrow.numbers.clone()).unwrap_or_default()
     }
 
     /// The edge of the anomaly that says so.
