@@ -8,7 +8,7 @@ use super::faults::{self, Lasting};
 use super::layout::{Layout, sequence};
 use super::path::Path;
 use super::scene::{Align, Scene};
-use super::text_size::elide;
+use super::text_size::{elide, width};
 use super::theme::Role;
 use super::timeline::{Clock, Span, Timeline};
 use super::{Arrow, Card, Diagram, Lane, Row};
@@ -62,7 +62,7 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
     }
     if let Some(clock) = clock {
         let places = Places::new(whole, clock, (&moments, &spans), &layout);
-        draw_tails(&mut scene, &places, &spans);
+        draw_tails(&mut scene, &places, &spans, |end| whole.origin().time(clock.time(end, true)));
         draw_faults(&mut scene, whole, clock, &places);
     }
     draw_axis(&mut scene, &moments, &layout, clock.map(|clock| (clock, whole.origin())));
@@ -206,8 +206,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// A line from each card that outlasted its column to where it ended.
-fn draw_tails(scene: &mut Scene, places: &Places<'_>, spans: &[Span]) {
+/// A line from each card that outlasted its column to where it ended, with the `time` of that where there is room.
+fn draw_tails(scene: &mut Scene, places: &Places<'_>, spans: &[Span], time: impl Fn(f64) -> String) {
     for moment in places.moments {
         for &card in moment.cards.iter().filter(|card| spans[**card].to > moment.ended) {
             let area = places.layout.cards[card].rect.translate(vec2(0.0, AXIS));
@@ -215,6 +215,10 @@ fn draw_tails(scene: &mut Scene, places: &Places<'_>, spans: &[Span]) {
             if end > area.right() {
                 scene.line(Path::line(pos2(area.right(), y), pos2(end, y)), Role::Tail, None);
                 scene.line(Path::line(pos2(end, y - TAIL / 2.0), pos2(end, y + TAIL / 2.0)), Role::Tail, None);
+                let text = format!("to {}", time(spans[card].to));
+                if width(&text, FONT) + 2.0 * TAIL < end - area.right() {
+                    scene.text((pos2(end - TAIL, y - TAIL), Align::Right), FONT, text, Role::Legend, None);
+                }
             }
         }
     }
