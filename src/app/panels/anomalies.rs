@@ -33,13 +33,19 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
             let text = match document.tree.filter().is_empty() {
                 _ if !is_counted => "counting…".to_owned(),
                 _ if document.tree.is_being_made() || document.lists_more => "listing…".to_owned(),
-                true if shown < total => format!("{} found, {} listed", grouped(total), grouped(shown)),
+                true if shown < total => {
+                    let rest = if total < 10_000 { format!(", {} on request", total - shown) } else { String::new() };
+                    format!("{} found, {} listed{rest}", grouped(total), grouped(shown))
+                }
                 true => grouped(total),
                 false => format!("{} of {}", grouped(shown), grouped(total)),
             };
             if document.catalogue.is_some() {
                 let label = ui.colored_label(palette.weak, text);
-                label.on_hover_text("One anomaly is listed for each cause; the rest of a class is listed on request");
+                label.on_hover_text(
+                    "All instances are counted. Where one cause shows in many of them, one is listed at first; the line “List … more” of a \
+                     class lists the others.",
+                );
             }
         });
         label
@@ -77,7 +83,12 @@ fn bookmarks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     if marked > 0 {
         let word = "is:bookmarked";
         let on = crate::app::filter::words(document.tree.filter()).iter().any(|w| w == word);
-        if chip_ui(ui, (&format!("⚑ {marked}"), &format!("{marked} bookmarked")), Palette::of(ui).caution, on) {
+        if chip_ui(
+            ui,
+            (&format!("⚑ {marked}"), &format!("{marked} bookmarked"), "bookmarked"),
+            Palette::of(ui).caution,
+            on,
+        ) {
             requests.push(Request::Filter(toggle_word(document.tree.filter(), word)));
         }
     }
@@ -136,7 +147,7 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
         ui.spacing_mut().button_padding.x = 5.0;
-        style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
+        style::note(ui, "group by").on_hover_text(super::tooltip(Command::GroupBy));
         ui.add_space(4.0);
         for by in GroupBy::ALL {
             let name = egui::RichText::new(by.word()).size(style::SMALL);
@@ -169,24 +180,26 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         for word in fields {
             let palette = Palette::of(ui);
             let text = word.replacen(':', " ", 1);
-            if chip_ui(ui, (&format!("{text} ×"), &text), palette.accent, true) {
+            if chip_ui(ui, (&format!("{text} ×"), &text, &text), palette.accent, true) {
                 requests.push(Request::Filter(toggle_word(filter, word)));
             }
         }
+        style::note(ui, "edges").on_hover_text("Only anomalies with edges of these relations are listed");
         let in_time = document.history.as_ref().is_some_and(|history| history.has_times());
         for relation in Relation::ALL.into_iter().filter(|r| in_time || *r != Relation::RealTime) {
             let word = format!("edge:{}", relation.code());
             let on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
             let colour = Palette::of(ui).relation(relation);
-            if chip_ui(ui, (relation.code(), relation.code()), colour, on) {
+            let hint = format!("an edge {}, {}", relation.code(), relation.name());
+            if chip_ui(ui, (relation.code(), relation.code(), &hint), colour, on) {
                 requests.push(Request::Filter(toggle_word(filter, &word)));
             }
         }
     });
 }
 
-/// A button for one word of the filter: its text, and its name for screen readers.
-fn chip_ui(ui: &mut Ui, (text, spoken): (&str, &str), colour: egui::Color32, on: bool) -> bool {
+/// A button for one word of the filter: its text, its name for screen readers, and what it is.
+fn chip_ui(ui: &mut Ui, (text, spoken, hint): (&str, &str, &str), colour: egui::Color32, on: bool) -> bool {
     let palette = Palette::of(ui);
     let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
     let (area, response) = ui.allocate_exact_size(galley.size() + vec2(14.0, 6.0), Sense::click());
@@ -201,7 +214,7 @@ fn chip_ui(ui: &mut Ui, (text, spoken): (&str, &str), colour: egui::Color32, on:
     );
     ui.painter().galley(area.center() - galley.size() / 2.0, galley, colour);
     response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {spoken}")));
-    response.on_hover_text(format!("Only anomalies with this: {spoken}")).clicked()
+    response.on_hover_text(format!("Only anomalies with this: {hint}")).clicked()
 }
 
 fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {

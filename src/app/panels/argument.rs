@@ -6,6 +6,7 @@ use crate::app::command::{Command, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
+use crate::app::tree::pattern_text;
 use crate::app::vocabulary::Attention;
 use crate::counterexample::{Step, StepRole, narrate};
 use egui::{
@@ -37,7 +38,7 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
     let stale = document.current_picture().is_none();
     ScrollArea::vertical().id_salt("argument").auto_shrink(false).show(ui, |ui| {
         ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
-        let lit = Lit::new(picture, document.attention());
+        let lit = super::scene::lit(document, picture);
         heading_ui(ui, picture);
         if let Some(doubt) = &picture.argument.explanation.doubt {
             ui.label(RichText::new(doubt).size(style::SMALL).color(Palette::of(ui).caution));
@@ -93,7 +94,9 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
         style::note(ui, format!("Shown as {}, which {} contains.", argument.shown, argument.id));
     }
     if let Some(weakest) = example.violation.levels.weakest() {
-        style::note(ui, format!("Violates {} ({}).", weakest.spoken(), weakest.code()));
+        let pattern = example.violation.id.pattern;
+        let named = pattern_text(pattern).replace("  ", " ");
+        style::note(ui, format!("{named}: violates {} ({}).", weakest.spoken(), weakest.code()));
     }
     ui.add_space(GAP);
 }

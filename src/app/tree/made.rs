@@ -302,7 +302,7 @@ impl Making<'_> {
 }
 
 /// The name of a pattern in the list.
-fn pattern_text(pattern: Pattern) -> String {
+pub fn pattern_text(pattern: Pattern) -> String {
     let row = pattern.row();
     match pattern.letter() {
         Some(_) => format!("{}  {}", row.id, row.title),

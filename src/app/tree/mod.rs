@@ -10,7 +10,7 @@ mod made;
 pub use super::catalogue::{Catalogue, Entry};
 pub use super::filter::toggle_word;
 pub(super) use made::MAKE;
-pub use made::{Made, Wanted};
+pub use made::{Made, Wanted, pattern_text};
 
 use super::grouping::GroupBy;
 use crate::checkers::{Level, Pattern, ViolationId};
