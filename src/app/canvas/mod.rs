@@ -226,6 +226,8 @@ impl Canvas {
             && let Some(area) = self.area_of(&look.lit.transactions)
         {
             self.navigation.look_at(area.center());
+            let cards: Vec<Rect> = self.shown.parts.cards.iter().map(|card| card.rect).collect();
+            self.navigation.uncover(&cards, area);
         }
         if ui.rect_contains_pointer(rect) && self.navigation.wheel(ui, rect) {
             self.last.fresh = FRESH_FRAMES;

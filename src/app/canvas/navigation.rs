@@ -101,6 +101,20 @@ impl Navigation {
         self.keep_in_sight();
     }
 
+    /// Moves the picture up or down, no further than needed and only as far as `seen` stays in sight, so that the upper edge
+    /// cuts off the names of as few cards as possible. O(cards²).
+    pub fn uncover(&mut self, cards: &[Rect], seen: Rect) {
+        let canvas = Rect::from_min_size(Pos2::ZERO, self.size);
+        let seen = self.to_screen_rect(canvas, seen);
+        let cards = cards.iter().map(|card| self.to_screen_rect(canvas, *card));
+        let cards: Vec<Rect> = cards.filter(|card| card.x_range().intersects(canvas.x_range())).collect();
+        let n_cut = |way: f32| cards.iter().filter(|card| card.top() + way < 0.0 && card.bottom() + way > 0.0).count();
+        let ways = cards.iter().flat_map(|card| [FIT_MARGIN / 2.0 - card.top(), -card.bottom()]);
+        let ways = ways.filter(|way| seen.top() + way >= 0.0 && seen.bottom() + way <= canvas.bottom());
+        let best = ways.chain([0.0]).min_by(|a, b| n_cut(*a).cmp(&n_cut(*b)).then(a.abs().total_cmp(&b.abs())));
+        self.move_by(vec2(0.0, best.unwrap_or(0.0)));
+    }
+
     /// Multiplies the zoom, keeping the point at `fixed` (from the canvas' corner) where it is.
     pub fn zoom_about(&mut self, fixed: Vec2, factor: f32) {
         let zoom = (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end());
@@ -180,6 +194,24 @@ mod tests {
             let bounded = navigation.zoom() <= *ZOOM.start();
             assert!(bounded || CANVAS.contains_rect(on_screen), "{width} x {height}: {on_screen:?}");
         }
+    }
+
+    #[test]
+    fn the_upper_edge_cuts_off_no_name_if_there_is_room() {
+        let bounds = Rect::from_min_size(Pos2::ZERO, vec2(500.0, 1500.0));
+        let mut navigation = Navigation::default();
+        navigation.prepare(CANVAS.size(), bounds);
+        let card = |top: f32| Rect::from_min_size(pos2(100.0, top), vec2(100.0, 200.0));
+        let (cards, seen) = ([card(100.0), card(350.0), card(600.0)], card(600.0));
+        navigation.look_at(pos2(150.0, 700.0));
+        let is_cut = |navigation: &Navigation, card: &Rect| {
+            let card = navigation.to_screen_rect(CANVAS, *card);
+            card.top() < CANVAS.top() && card.bottom() > CANVAS.top()
+        };
+        assert!(cards.iter().any(|card| is_cut(&navigation, card)));
+        navigation.uncover(&cards, seen);
+        assert!(!cards.iter().any(|card| is_cut(&navigation, card)));
+        assert!(CANVAS.contains_rect(navigation.to_screen_rect(CANVAS, seen)));
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn picture_ui(
         lit: lit(document, group),
         hidden: state.hidden.clone(),
         chosen: document.chosen.clone(),
-        pale: 0.6,
+        pale: 0.75,
         ..Look::default()
     };
     let rest = super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
