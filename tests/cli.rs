@@ -191,7 +191,7 @@ fn mtc_decides_mini_transactions_and_names_what_is_none() {
     let path = folder.file("blind.txt", "a: [r x 0, w x 1]\nb: [w x 2]\n");
     let output = check(&path, &["--checker", "mtc", "--level", "SI,SER"]);
     assert_eq!(code(&output), 3);
-    assert!(stdout(&output).contains("writes x without reading it first"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("writes key x without reading it first"), "{}", stdout(&output));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn reasons(findings: &Findings) -> Vec<String> {
 fn mtc_says_which_transaction_is_no_mini_transaction() {
     let history = common::history("a: [r x 0, w x 1] [w y 1, w x 2]");
     let found = ask_with(&history, Checker::MiniTransactions, Options::default());
-    let reason = "SER: not mini-transactions: a2 writes x without reading it first";
+    let reason = "SER: not mini-transactions: a2 writes key x without reading it first";
     assert!(reasons(&found).iter().any(|line| line == reason), "{:?}", reasons(&found));
 }
 

@@ -28,7 +28,7 @@ pub(super) fn findings(
 fn version_order(order: VersionOrder) -> Option<Finding> {
     let VersionOrder { known, by_session, pairs } = order;
     let mut text = format!(
-        "Reads show the order of {} of {} ({}): one was read before the other was written, or a list shows both.",
+        "Reads show the order of {} of {} ({}). They show it where one was read before the other was written, or where a list has both.",
         grouped(known),
         counted(pairs, "pair") + " of neighbouring versions",
         percent(known, pairs),

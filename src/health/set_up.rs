@@ -105,7 +105,7 @@ fn never_written(history: &History, survey: &Survey) -> Option<Finding> {
     let n = keys.len() as u64;
     let first = *keys.first()?;
     let text = format!(
-        "{} read in {} initial version only and never written (such as {}): nothing can be learnt about {}.",
+        "{} read in {} initial version only and never written (such as key {}): nothing can be learnt about {}.",
         counted(n, "key") + by_number(n, " is", " are"),
         by_number(n, "its", "their"),
         history.key_name(first),
@@ -123,7 +123,7 @@ fn never_read(history: &History, survey: &Survey) -> Option<Finding> {
     let n = keys.len() as u64;
     let first = *keys.first()?;
     let text = format!(
-        "{} written and never read (such as {}): {} versions can have any order.",
+        "{} written and never read (such as key {}): {} versions can have any order.",
         counted(n, "key") + by_number(n, " is", " are"),
         history.key_name(first),
         by_number(n, "its", "their"),

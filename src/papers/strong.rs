@@ -74,7 +74,7 @@ pub(super) fn unfit(history: &History, index: &Index, control: &Control) -> Resu
     let misfit = mini_transactions::misfit(index, control)?;
     Ok(misfit.map(|(node, key)| {
         let (name, key) = (history.transaction_name(index.transaction[node as usize]), history.key_name(KeyId(key)));
-        Cause::Unsupported(format!("not mini-transactions: {name} writes {key} without reading it first"))
+        Cause::Unsupported(format!("not mini-transactions: {name} writes key {key} without reading it first"))
     }))
 }
 

@@ -28,7 +28,7 @@ pub(super) fn high_chart_ui(
 ) {
     ui.horizontal(|ui| {
         style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
-        let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("SVG").small());
+        let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("Save as SVG").small());
         let said = format!("Save the chart {} as an SVG", chart.title);
         button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         if button.on_hover_text("Save this chart as an SVG next to the history").clicked() {
@@ -64,6 +64,9 @@ pub(super) fn series(label: &str, points: impl IntoIterator<Item = (f64, f64)>) 
 /// An empty chart that does not move under the pointer, so that the page can be scrolled.
 fn frame(chart: &Chart, height: f32) -> Plot<'_> {
     let (x, y) = (&chart.x, &chart.y);
+    let places = || chart.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
+    let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
+    let start = drawn(x, first);
     let y_axis = AxisHints::new_y()
         .label_spacing(Rangef::new(10.0, 16.0))
         .formatter(|mark, _| text(y, mark.value))
@@ -85,7 +88,7 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
             _ => text(x, mark.value),
         })
         .x_axis_label(x.name.as_str())
-        .x_grid_spacer(|input| few_marks(input, x))
+        .x_grid_spacer(move |input| marks_from(few_marks(input, x), start))
         .y_grid_spacer(|input| few_marks(input, y))
         .set_margin_fraction(vec2(0.03, 0.1))
         .label_formatter(|position| match position {
@@ -96,8 +99,6 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
             HoverPosition::Elsewhere { .. } => None,
         });
     // A single point is in the middle, and if all is zero, the chart still has a height.
-    let places = || chart.series.iter().flat_map(|series| &series.points).map(|(at, _)| *at);
-    let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
     let plot = match first == last {
         true if x.logarithmic => plot.include_x(drawn(x, first).floor()).include_x(drawn(x, first).floor() + 1.0),
         true => plot.include_x(0.0).include_x(2.0 * first),
@@ -112,7 +113,11 @@ fn frame(chart: &Chart, height: f32) -> Plot<'_> {
         false => plot.include_y(0.0).include_y(if is_whole(y) { 1.0 } else { 0.01 }),
     };
     if chart.series.len() < 2 {
-        return plot;
+        // The highest value is not above the last mark.
+        let values = || chart.series.iter().flat_map(|series| &series.points).map(|(_, value)| *value);
+        let most = values().fold(0.0, f64::max);
+        let step = step((0.0, most), y);
+        return if y.logarithmic || most <= 0.0 { plot } else { plot.include_y((most / step).ceil() * step) };
     }
     // Above the lines, where it covers none.
     let values = || chart.series.iter().flat_map(|series| &series.points).map(|(_, value)| drawn(y, *value));
@@ -182,12 +187,28 @@ fn is_whole(axis: &Axis) -> bool {
     axis.logarithmic || axis.unit == Unit::Number
 }
 
+/// A round number, a few of which are between two others.
+fn step((least, most): (f64, f64), axis: &Axis) -> f64 {
+    let rough = ((most - least) / 5.0).max(if is_whole(axis) { 1.0 } else { 1e-9 });
+    let power = 10.0_f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough).unwrap_or(rough)
+}
+
+/// These marks, and one where the values begin if none is near or before that.
+fn marks_from(mut marks: Vec<GridMark>, start: f64) -> Vec<GridMark> {
+    if let Some(first) = marks.first().copied()
+        && start.is_finite()
+        && first.value - start > 0.5 * first.step_size
+    {
+        marks.insert(0, GridMark { value: start, ..first });
+    }
+    marks
+}
+
 /// Up to six marks at round numbers.
 fn few_marks(input: GridInput, axis: &Axis) -> Vec<GridMark> {
     let (least, most) = input.bounds;
-    let rough = ((most - least) / 5.0).max(if is_whole(axis) { 1.0 } else { 1e-9 });
-    let power = 10.0_f64.powf(rough.log10().floor());
-    let step_size = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough).unwrap_or(rough);
+    let step_size = step(input.bounds, axis);
     let first = (least / step_size).ceil();
     // Anything outside would be drawn over the rest of the page, and nothing here is below zero.
     let values = (0..6).map(|n| (first + f64::from(n)) * step_size).filter(|value| *value <= most);
@@ -209,5 +230,14 @@ mod tests {
         assert_eq!(values(Unit::Seconds, (0.0, 41_000.0)), [0.0, 10_000.0, 20_000.0, 30_000.0, 40_000.0]);
         assert_eq!(values(Unit::Seconds, (-0.05, 0.3))[..3], [0.0, 0.1, 0.2]);
         assert_eq!(values(Unit::Number, (-0.1, 1.3)), [0.0, 1.0], "there is no half transaction");
+    }
+
+    #[test]
+    fn an_axis_that_begins_before_its_first_mark_has_one_there() {
+        let mark = |value: f64| GridMark { value, step_size: 5.0 };
+        let values = |marks: Vec<GridMark>| -> Vec<f64> { marks.into_iter().map(|mark| mark.value).collect() };
+        assert_eq!(values(marks_from(vec![mark(5.0), mark(10.0)], 1.0)), [1.0, 5.0, 10.0]);
+        assert_eq!(values(marks_from(vec![mark(5.0)], 4.0)), [5.0], "too near");
+        assert_eq!(values(marks_from(vec![mark(0.0), mark(5.0)], 1.0)), [0.0, 5.0]);
     }
 }
