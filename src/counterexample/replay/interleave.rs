@@ -84,7 +84,7 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
     };
     // The same, oldest versions first, where an order commits them otherwise.
     let in_order = |plan: Plan, timed: bool, settings: &[Isolation], mismatches: usize| {
-        if !versions.iter().any(|pair| pair.are_turned(history, &plan.steps)) {
+        if !versions.iter().any(|&pair| are_turned(history, pair, &plan.steps)) {
             return plan;
         }
         let mut search = Search { commits: &commits, ..Search::new(history, timed, settings, mismatches) };
@@ -116,6 +116,14 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
         Some(plan) => Plan { is_best: all_were_tried, ..plan },
         None => serial(history),
     }
+}
+
+/// Whether a plan makes two versions visible the other way round.
+pub(super) fn are_turned(history: &History, pair: Versions, steps: &[PlanStep]) -> bool {
+    let commits =
+        |t: TransactionId| steps.iter().position(|step| step.transaction == t && step.action == Action::Commit);
+    let [older, newer] = pair.writers(history).map(commits);
+    older.zip(newer).is_some_and(|(older, newer)| newer < older)
 }
 
 /// The content of a row: the elements of a list, else one value; none is the initial version.

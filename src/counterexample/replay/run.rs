@@ -1,7 +1,7 @@
 //! A counterexample as its clients saw it: one operation after the other, with the state of the keys before and after.
 
 use super::Isolation;
-use super::interleave::{Action, interleave};
+use super::interleave::{Action, are_turned, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
 use super::versions::{Versions, versions};
 use crate::control::Control;
@@ -86,7 +86,7 @@ pub fn run_with(example: &Counterexample, known: &[Versions], control: &Control)
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();
-    let turned = versions.iter().find(|pair| pair.are_turned(history, &plan.steps));
+    let turned = versions.iter().find(|pair| are_turned(history, **pair, &plan.steps));
     let summary = [
         Some(runs::summary(example.level, count)),
         turned.map(|pair| runs::turned(&words, pair.older, pair.newer)),

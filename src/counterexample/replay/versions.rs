@@ -1,6 +1,5 @@
 //! Which of two versions is newer, where that is known: a replay that commits them the other way round contradicts it.
 
-use super::interleave::{Action, PlanStep};
 use crate::counterexample::Counterexample;
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::observed_after;
@@ -19,14 +18,6 @@ impl Versions {
     /// Their writers, the one to commit first first.
     pub(super) fn writers(self, history: &History) -> [TransactionId; 2] {
         [self.older, self.newer].map(|write| history.transaction_of(write))
-    }
-
-    /// Whether a plan makes them visible the other way round.
-    pub(super) fn are_turned(self, history: &History, steps: &[PlanStep]) -> bool {
-        let [older, newer] = self
-            .writers(history)
-            .map(|t| steps.iter().position(|step| step.transaction == t && step.action == Action::Commit));
-        older.zip(newer).is_some_and(|(older, newer)| newer < older)
     }
 }
 
