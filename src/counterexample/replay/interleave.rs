@@ -466,9 +466,9 @@ mod tests {
         let last = |versions: &[Versions]| {
             let plan = interleave(&history, Level::ReadAtomic, versions, &Control::new());
             assert_eq!(plan.unexplained.len(), 1);
-            let writers =
+            let mut writers =
                 plan.steps.iter().filter(|step| step.action == Action::Commit && step.transaction.index() != 1);
-            writers.last().map(|step| step.transaction.index())
+            writers.next_back().map(|step| step.transaction.index())
         };
         let [older, newer] = [3, 1].map(OperationId::new);
         assert_eq!(last(&[]), Some(2));
