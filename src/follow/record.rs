@@ -2,7 +2,8 @@
 
 use super::keep::{Keep, Reading, Writing, kept, kept_enum};
 use crate::history::{
-    BuildError, Builder, Draft, History, Interval, Label, OperationKind, Origin, Outcome, TransactionId, Value,
+    BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, TransactionId,
+    Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -124,18 +125,20 @@ pub struct Names {
     /// By key.
     pub keys: Interned,
     /// By key: whether it holds lists, as far as known.
-    is_list: FxHashMap<u32, bool>,
+    is_list: Vec<Option<bool>>,
 }
 
 impl Names {
     /// Whether a key is known to hold lists.
     pub fn is_list(&self, key: u32) -> bool {
-        self.is_list.get(&key) == Some(&true)
+        self.is_list.get(key as usize) == Some(&Some(true))
     }
 
     /// Notes what a key holds: whether that agrees with what is known.
     fn holds_lists(&mut self, key: u32, is_list: bool) -> bool {
-        *self.is_list.entry(key).or_insert(is_list) == is_list
+        let key = key as usize;
+        self.is_list.resize(self.is_list.len().max(key + 1), None);
+        *self.is_list[key].get_or_insert(is_list) == is_list
     }
 }
 
@@ -185,47 +188,66 @@ impl std::fmt::Display for Atom {
 /// The transactions of a history in the order of their ids; `line` says which line of the stream a line of the history
 /// is. O(operations).
 pub fn records(history: &History, names: &mut Names, line: impl Fn(u32) -> u32) -> Vec<Record> {
-    history.transactions().map(|t| record(history, t, names, &line)).collect()
+    let mut reading = HistoryReading::new(history);
+    history.transactions().map(|t| reading.record(t, names, &line)).collect()
 }
 
-/// One of its transactions.
-pub(super) fn record(history: &History, t: TransactionId, names: &mut Names, line: &impl Fn(u32) -> u32) -> Record {
-    let mut operations = Vec::new();
-    let mut foreign = None;
-    for o in history.operations_of(t) {
-        let operation = history.operation(o);
-        if operation.value == Value::UNRECORDED {
-            continue;
-        }
-        let key = names.keys.place(&history.key_names().text(operation.key.index()));
-        let is_list = history.lists().is_list(operation.key);
-        let value = Atom::of(history, operation.value, is_list);
-        let list = history.lists().read_by(o);
-        let list: Option<Arc<[Atom]>> =
-            list.map(|elements| elements.iter().map(|&element| Atom::of(history, element, true)).collect());
-        let list = list.or_else(|| (is_list && operation.kind == OperationKind::Write).then(|| Arc::from([])));
-        // A read of the initial version fits both.
-        let is_open = operation.kind == OperationKind::Read && list.is_none() && value == Atom::Initial;
-        if !is_open && !names.holds_lists(key, is_list) {
-            foreign = Some("a key is used as a list and as a register");
-        }
-        operations.push(Action { kind: operation.kind, key, value, list, line: line(history.line_of(o)) });
+/// Takes the transactions out of a history.
+pub(super) struct HistoryReading<'a> {
+    history: &'a History,
+    /// By key of the history: its place among the names, once it is known.
+    keys: Vec<Option<u32>>,
+}
+
+impl HistoryReading<'_> {
+    pub(super) fn new(history: &History) -> HistoryReading<'_> {
+        HistoryReading { history, keys: vec![None; history.n_keys()] }
     }
-    if history.set_up().contains(&t) {
-        foreign = Some("a transaction sets up the initial state");
+
+    /// One transaction.
+    pub(super) fn record(&mut self, t: TransactionId, names: &mut Names, line: &impl Fn(u32) -> u32) -> Record {
+        let history = self.history;
+        let mut operations = Vec::with_capacity(history.operations_of(t).len());
+        let mut foreign = None;
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
+            if operation.value == Value::UNRECORDED {
+                continue;
+            }
+            let key = *self.keys[operation.key.index()]
+                .get_or_insert_with(|| names.keys.place(&history.key_names().text(operation.key.index())));
+            let is_list = history.lists().is_list(operation.key);
+            let value = Atom::of(history, operation.value, is_list);
+            // A read of the initial version fits lists and registers: it is the same for both.
+            let is_initial = operation.kind == OperationKind::Read && value == Atom::Initial;
+            if !is_initial && !names.holds_lists(key, is_list) {
+                foreign = Some("a key is used as a list and as a register");
+            }
+            let list = if is_initial || !is_list { None } else { Some(self.list(o)) };
+            operations.push(Action { kind: operation.kind, key, value, list, line: line(history.line_of(o)) });
+        }
+        if history.set_up().contains(&t) {
+            foreign = Some("a transaction sets up the initial state");
+        }
+        let called = history.transaction_label(t).map(|label| match label {
+            Label::Number(number) => Called::Number(number),
+            Label::Name(name) => Called::Name(name.into()),
+        });
+        Record {
+            session: names.sessions.place(&history.exact_session_name(history.session_of(t))),
+            called,
+            outcome: history.outcome(t),
+            line: operations.last().map_or(0, |last| last.line),
+            operations,
+            interval: history.interval(t),
+            foreign,
+        }
     }
-    let called = history.transaction_label(t).map(|label| match label {
-        Label::Number(number) => Called::Number(number),
-        Label::Name(name) => Called::Name(name.into()),
-    });
-    Record {
-        session: names.sessions.place(&history.exact_session_name(history.session_of(t))),
-        called,
-        outcome: history.outcome(t),
-        line: operations.last().map_or(0, |last| last.line),
-        operations,
-        interval: history.interval(t),
-        foreign,
+
+    /// The list that an operation read; an empty one for an append.
+    fn list(&self, o: OperationId) -> Arc<[Atom]> {
+        let elements = self.history.lists().read_by(o).into_iter().flatten();
+        elements.map(|&element| Atom::of(self.history, element, true)).collect()
     }
 }
 
