@@ -1,7 +1,8 @@
 //! Everything that a follower remembers, as bytes and back.
 //!
-//! What is read must be what was written, in the same form: [`FORM`] numbers the forms, and a checksum is up to the caller. A delivered transaction is shared by engines; it is written where it occurs
-//! first, and by its number from then on.
+//! What is read must be what was written, in the same form: [`FORM`] numbers the forms, and a checksum is up to the
+//! caller. A delivered transaction is shared by engines; it is written where it occurs first, and by its number from then
+//! on.
 
 use crate::checkers::{Level, Pattern};
 use crate::history::{Interval, OperationKind, Outcome};
@@ -12,7 +13,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// The number of this form. It changes with everything that is kept: a field, its type or its meaning.
-pub const FORM: u32 = 2;
+pub const FORM: u32 = 3;
 
 /// Bytes that are written.
 #[derive(Debug, Default)]

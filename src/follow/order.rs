@@ -6,7 +6,6 @@
 
 use super::keep::{kept, kept_enum};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of a delivered transaction, from 1 in the order of delivery.
 pub(super) type Seq = u64;
@@ -37,13 +36,48 @@ impl Owner {
 /// For each edge of a cycle other than the one that was to be added: its owners.
 pub(super) type Cycle = Vec<Vec<Owner>>;
 
+/// Where an edge leads, and its owners.
+#[derive(Debug)]
+struct Edge {
+    to: Node,
+    is_forced: bool,
+    /// The owners other than the history.
+    others: Vec<Owner>,
+}
+
+impl Edge {
+    fn owners(&self) -> Vec<Owner> {
+        self.is_forced.then_some(Owner::Forced).into_iter().chain(self.others.iter().copied()).collect()
+    }
+}
+
 #[derive(Debug, Default)]
 struct Vertex {
     position: u64,
     of: Seq,
-    /// In an order that does not depend on the past: which cycle is found depends on it.
-    next: BTreeMap<Node, Vec<Owner>>,
-    previous: BTreeSet<Node>,
+    /// Ascending, which does not depend on the past: which cycle is found depends on it.
+    next: Vec<Edge>,
+    /// Ascending.
+    previous: Vec<Node>,
+}
+
+impl Vertex {
+    /// The place of an edge among those that leave it, or where it belongs.
+    fn place(&self, to: Node) -> Result<usize, usize> {
+        self.next.binary_search_by_key(&to, |edge| edge.to)
+    }
+
+    fn remove_next(&mut self, to: Node) {
+        if let Ok(place) = self.place(to) {
+            self.next.remove(place);
+        }
+    }
+
+    fn remove_previous(&mut self, from: Node) {
+        if let Ok(place) = self.previous.binary_search(&from) {
+            self.previous.remove(place);
+        }
+    }
 }
 
 /// The order.
@@ -60,6 +94,7 @@ pub(super) struct Order {
     pub(super) steps: u64,
 }
 
+kept!(Edge { to, is_forced, others });
 kept!(Vertex { position, of, next, previous });
 kept!(Order { vertices, free, end, owned, moved, steps });
 
@@ -87,7 +122,8 @@ impl Order {
 
     /// Whether an edge holds in every order.
     pub(super) fn is_forced(&self, from: Node, to: Node) -> bool {
-        self.vertices[from as usize].next.get(&to).is_some_and(|owners| owners.contains(&Owner::Forced))
+        let vertex = &self.vertices[from as usize];
+        vertex.place(to).is_ok_and(|place| vertex.next[place].is_forced)
     }
 
     /// The transactions from which a forced edge leads to an event.
@@ -104,20 +140,27 @@ impl Order {
         if from == to {
             return Err(vec![vec![owner]]);
         }
-        if !self.vertices[from as usize].next.contains_key(&to) {
-            if self.position(from) > self.position(to) {
-                let behind = self.reachable(from, to)?;
-                let before = self.reaching(from, self.position(to));
-                self.rearrange(before, behind);
+        let place = match self.vertices[from as usize].place(to) {
+            Ok(place) => place,
+            Err(place) => {
+                if self.position(from) > self.position(to) {
+                    let behind = self.reachable(from, to)?;
+                    let before = self.reaching(from, self.position(to));
+                    self.rearrange(before, behind);
+                }
+                let previous = &mut self.vertices[to as usize].previous;
+                previous.insert(previous.partition_point(|&other| other < from), from);
+                let edge = Edge { to, is_forced: false, others: Vec::new() };
+                self.vertices[from as usize].next.insert(place, edge);
+                place
             }
-            self.vertices[to as usize].previous.insert(from);
-        }
-        let owners = self.vertices[from as usize].next.entry(to).or_default();
-        if !owners.contains(&owner) {
-            owners.push(owner);
-            if owner != Owner::Forced {
-                self.owned.entry(owner).or_default().push((from, to));
-            }
+        };
+        let edge = &mut self.vertices[from as usize].next[place];
+        if owner == Owner::Forced {
+            edge.is_forced = true;
+        } else if !edge.others.contains(&owner) {
+            edge.others.push(owner);
+            self.owned.entry(owner).or_default().push((from, to));
         }
         Ok(())
     }
@@ -130,7 +173,7 @@ impl Order {
         let mut waiting = vec![to];
         while let Some(at) = waiting.pop() {
             self.steps += 1;
-            for &next in self.vertices[at as usize].next.keys() {
+            for &Edge { to: next, .. } in &self.vertices[at as usize].next {
                 if next == to || parent.contains_key(&next) || self.position(next) > limit {
                     continue;
                 }
@@ -150,7 +193,8 @@ impl Order {
         let mut at = last;
         while at != first {
             let before = parent[&at];
-            owners.push(self.vertices[before as usize].next[&at].clone());
+            let vertex = &self.vertices[before as usize];
+            owners.extend(vertex.place(at).map(|place| vertex.next[place].owners()));
             at = before;
         }
         owners.reverse();
@@ -193,12 +237,13 @@ impl Order {
     /// Takes back all edges of an owner, as far as they have no other.
     pub(super) fn take_back(&mut self, owner: Owner) {
         for (from, to) in self.owned.remove(&owner).unwrap_or_default() {
-            let next = &mut self.vertices[from as usize].next;
-            let Some(owners) = next.get_mut(&to) else { continue };
-            owners.retain(|other| *other != owner);
-            if owners.is_empty() {
-                next.remove(&to);
-                self.vertices[to as usize].previous.remove(&from);
+            let vertex = &mut self.vertices[from as usize];
+            let Ok(place) = vertex.place(to) else { continue };
+            let edge = &mut vertex.next[place];
+            edge.others.retain(|other| *other != owner);
+            if edge.others.is_empty() && !edge.is_forced {
+                vertex.next.remove(place);
+                self.vertices[to as usize].remove_previous(from);
             }
         }
     }
@@ -206,11 +251,11 @@ impl Order {
     /// Removes an event with its edges.
     pub(super) fn remove(&mut self, node: Node) {
         let Vertex { next, previous, .. } = std::mem::take(&mut self.vertices[node as usize]);
-        for to in next.keys() {
-            self.vertices[*to as usize].previous.remove(&node);
+        for edge in next {
+            self.vertices[edge.to as usize].remove_previous(node);
         }
-        for from in &previous {
-            self.vertices[*from as usize].next.remove(&node);
+        for from in previous {
+            self.vertices[from as usize].remove_next(node);
         }
         self.free.push(node);
     }

@@ -296,11 +296,19 @@ impl Delivery {
                 }
                 let Some(waiting) = self.sessions[session as usize].queue.pop_front() else { break };
                 let delivered = self.deliver(waiting, sources);
-                for action in delivered.record.operations.iter().filter(|a| a.kind == OperationKind::Write) {
-                    wake.extend(self.waiters.remove(&(action.key, action.value.clone())).unwrap_or_default());
-                }
+                self.wake_waiters(&delivered.record, &mut wake);
                 out.push(delivered);
             }
+        }
+    }
+
+    /// Adds the sessions that wait for what a transaction wrote.
+    fn wake_waiters(&mut self, record: &Record, wake: &mut Vec<u32>) {
+        if self.waiters.is_empty() {
+            return;
+        }
+        for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
+            wake.extend(self.waiters.remove(&(action.key, action.value.clone())).unwrap_or_default());
         }
     }
 

@@ -21,12 +21,12 @@ impl Delivery {
             let version = (action.key, action.value.clone());
             let later = &record.operations[place + 1..];
             let is_last = !later.iter().any(|other| other.kind == OperationKind::Write && other.key == action.key);
-            wake.extend(self.waiters.remove(&version).unwrap_or_default());
             let earlier = &record.operations[..place];
             let is_same = |other: &&Action| other.kind == OperationKind::Write && other.key == action.key;
             let place = earlier.iter().filter(is_same).count() as u32;
             self.note(version, action.line, waiting, (place, is_last));
         }
+        self.wake_waiters(record, &mut wake);
         // Reads of own writes that are wrong count as reads of what others may write, too.
         if waiting.wrong.is_some() {
             for action in &record.operations {

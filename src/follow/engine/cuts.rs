@@ -65,8 +65,8 @@ impl Engine {
         let mut dead = FxHashSet::default();
         // Differences of the number of keys that forbid a cut.
         let mut change = vec![0i64; order.len() + 2];
-        for (&key, versions) in self.versions.iter().filter(|(_, versions)| versions.all().len() > 1) {
-            let mut versions = versions.all().to_vec();
+        for (&key, versions) in self.versions.iter().filter(|(_, versions)| versions.writers().len() > 1) {
+            let mut versions: Vec<Seq> = versions.writers().collect();
             versions.sort_unstable_by_key(|t| place[t]);
             self.forbid_cuts(key, &versions, &place, limit, &mut change, &mut dead);
         }

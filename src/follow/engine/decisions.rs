@@ -1,6 +1,6 @@
 //! Pairs of writers that nothing orders: the decisions on them, and the search where they contradict each other.
 
-use super::{BASE, Engine, Failure, Versions};
+use super::{BASE, Engine, Failure, Resident, Versions};
 use crate::checkers::Level;
 use crate::follow::order::{Cycle, Node, Owner, Seq};
 use std::collections::BTreeSet;
@@ -75,16 +75,6 @@ impl Engine {
         }
     }
 
-    /// A new reader of `writer` follows the decision on the pair, or ends it.
-    pub(super) fn follow_decision(&mut self, start: Node, writer: Seq, other: Seq) {
-        let pair = Owner::pair(writer, other);
-        if self.decided.get(&(writer.min(other), writer.max(other))) == Some(&(writer, other))
-            && self.add(start, self.residents[&other].commit, pair).is_err()
-        {
-            self.take_back(pair);
-        }
-    }
-
     /// Makes decisions until the order gets nothing wrong.
     pub(super) fn solve(&mut self) -> Result<(), Failure> {
         while let Some(wrong) = self.next_wrong() {
@@ -97,12 +87,8 @@ impl Engine {
                 self.base_before(reader, key, newer)?;
                 continue;
             }
-            if self.is_known(older, newer) {
-                self.force_pair(older, newer)?;
-                continue;
-            }
-            if self.is_known(newer, older) {
-                self.force_pair(newer, older)?;
+            if let Some((first, then)) = self.known_order(older, newer) {
+                self.force_pair(first, then)?;
                 continue;
             }
             let mut blamed = BTreeSet::new();
@@ -111,6 +97,11 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// The order of two writers, if it is known.
+    fn known_order(&self, a: Seq, b: Seq) -> Option<(Seq, Seq)> {
+        [(a, b), (b, a)].into_iter().find(|&(first, then)| self.is_known(first, then))
     }
 
     /// Neither order of a pair fits: takes back the decisions to blame and searches among them, as long as that blames
@@ -166,6 +157,15 @@ impl Engine {
                 blamed.insert(owner);
             }
             return Ok(false);
+        }
+        if !is_by_paths && let Some((first, then)) = self.known_order(older, newer) {
+            for (from, to) in self.edges_of_pair(first, then) {
+                if let Err(cycle) = self.add(from, to, Owner::Forced) {
+                    blamed.extend(loose(&cycle).into_iter().filter(|owner| !mine.contains(owner)));
+                    return Ok(false);
+                }
+            }
+            return self.search(blamed, mine, depth + 1);
         }
         let ways = match is_by_paths {
             true => self.ways_out(&wrong, mine, blamed),
@@ -224,90 +224,81 @@ impl Engine {
     }
 
     /// A read of `t` that another version comes before.
-    fn wrong_read(&mut self, t: Seq) -> Option<Wrong> {
+    pub(super) fn wrong_read(&mut self, t: Seq) -> Option<Wrong> {
         let resident = &self.residents[&t];
         let end = self.order.position(resident.start);
         let mut steps = 0;
         let wrong = resident.reads.iter().find_map(|&(key, older)| {
-            if older != BASE && !self.is_after(older, self.bounds.get(&key).map_or(0, |bounds| bounds.0)) {
+            let place = self.place_of(older);
+            if place >= Some(self.bounds.get(&key).map_or(0, |bounds| bounds.0)) {
                 return None;
             }
-            let others = self.versions.get(&key).map(Versions::all).into_iter().flatten();
-            let newer = others.inspect(|_| steps += 1).find(|&&other| {
-                let place = self.order.position(self.residents[&other].commit);
-                other != t && other != older && self.is_after(older, place) && place < end
+            let mut others = self.versions.get(&key)?.iter().inspect(|_| steps += 1);
+            let newer = others.find(|other| {
+                let between = self.order.position(other.commit);
+                between < end && Some(between) > place && other.t != t
             })?;
-            Some(Wrong { key, older, newer: *newer, reader: Some(t), path: Vec::new() })
+            Some(Wrong { key, older, newer: newer.t, reader: Some(t), path: Vec::new() })
         });
         self.order.steps += steps;
         wrong
     }
 
-    /// Whether the version of a writer comes before a place in the order.
-    fn is_after(&self, writer: Seq, place: u64) -> bool {
-        writer == BASE || self.order.position(self.residents[&writer].commit) < place
+    /// Where the version of a writer is; none for the settled one, which comes before all.
+    fn place_of(&self, writer: Seq) -> Option<u64> {
+        (writer != BASE).then(|| self.order.position(self.residents[&writer].commit))
     }
 
     /// A version of `t` that comes between another and its reader, that another comes between, or that overlaps one.
     fn wrong_version(&self, t: Seq) -> Option<Wrong> {
         let resident = &self.residents[&t];
         let place = self.order.position(resident.commit);
-        let start = self.order.position(resident.start);
-        for &key in &resident.t.writes {
-            let versions = self.versions.get(&key).map(Versions::all).unwrap_or_default();
-            let (last_commit, last_start) = self.bounds.get(&key).copied().unwrap_or_default();
-            // Nothing of the key is behind it: it is the last version, and no one reads it.
-            let is_last = last_start <= place && last_commit <= place && !self.readers.contains_key(&(key, t));
-            if is_last && (self.level != Level::SnapshotIsolation || self.is_alone_since(versions, t, start)) {
-                continue;
-            }
-            for other in std::iter::once(BASE).chain(versions.iter().copied()) {
-                let readers = self.readers.get(&(key, other)).map(Vec::as_slice).unwrap_or_default();
-                for &reader in readers {
-                    let end = self.order.position(self.residents[&reader].start);
-                    if other != t && reader != t && self.is_after(other, place) && place < end {
-                        return Some(Wrong { key, older: other, newer: t, reader: Some(reader), path: Vec::new() });
-                    }
-                    if other == t
-                        && let Some(newer) = self.between(versions, t, reader, end)
-                    {
-                        return Some(Wrong { key, older: t, newer, reader: Some(reader), path: Vec::new() });
-                    }
-                }
-                if self.level == Level::SnapshotIsolation
-                    && other != BASE
-                    && other != t
-                    && let Some((older, newer)) = self.overlap(other, t)
-                {
-                    return Some(Wrong { key, older, newer, reader: None, path: Vec::new() });
-                }
-            }
-        }
-        None
-    }
-
-    /// A version other than that of `t` between it and a reader of it, which begins at `end`.
-    fn between(&self, versions: &[Seq], t: Seq, reader: Seq, end: u64) -> Option<Seq> {
-        versions.iter().copied().find(|&other| {
-            let place = self.order.position(self.residents[&other].commit);
-            other != t && other != reader && self.is_after(t, place) && place < end
+        resident.t.writes.iter().find_map(|&key| {
+            let versions = self.versions.get(&key)?;
+            // Else no reader of the key begins behind it: none can miss it, and it has none.
+            let is_read_later = self.bounds.get(&key).is_some_and(|(_, last_start)| *last_start > place);
+            let wrong = is_read_later.then(|| self.wrong_reader(key, versions, t, place)).flatten();
+            wrong.or_else(|| self.overlapping(key, versions, t))
         })
     }
 
-    /// Whether no other writer of a key commits behind a position.
-    fn is_alone_since(&self, versions: &[Seq], t: Seq, start: u64) -> bool {
-        let others = versions.iter().filter(|&&other| other != t);
-        others.map(|other| self.order.position(self.residents[other].commit)).all(|commit| commit < start)
+    /// A reader of a key that misses the version of `t`, or one that read it and misses another.
+    fn wrong_reader(&self, key: u32, versions: &Versions, t: Seq, place: u64) -> Option<Wrong> {
+        let in_front = versions.iter().filter(|other| self.order.position(other.commit) <= place);
+        std::iter::once(BASE).chain(in_front.map(|other| other.t)).find_map(|older| {
+            self.readers.get(&(key, older))?.iter().find_map(|&reader| {
+                let end = self.order.position(self.residents[&reader].start);
+                let newer = match older == t {
+                    true => self.between(versions, place, reader, end),
+                    false => Some(t).filter(|_| reader != t && place < end),
+                };
+                newer.map(|newer| Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
+            })
+        })
     }
 
-    /// Two writers that overlap, the one that commits first in front.
-    fn overlap(&self, a: Seq, b: Seq) -> Option<(Seq, Seq)> {
-        let contains = |outer: Seq, inner: Seq| {
-            let (outer, inner) = (&self.residents[&outer], &self.residents[&inner]);
-            let place = self.order.position(inner.commit);
-            self.order.position(outer.start) < place && place < self.order.position(outer.commit)
-        };
-        [(a, b), (b, a)].into_iter().find(|&(first, second)| contains(second, first))
+    /// A version behind a place and in front of `end`, where its reader begins.
+    fn between(&self, versions: &Versions, place: u64, reader: Seq, end: u64) -> Option<Seq> {
+        let is_between = |other: u64| place < other && other < end;
+        let mut others = versions.iter().filter(|other| other.t != reader);
+        others.find(|other| is_between(self.order.position(other.commit))).map(|other| other.t)
+    }
+
+    /// Snapshot isolation: another writer of a key that overlaps `t`, the one that commits first in front.
+    fn overlapping(&self, key: u32, versions: &Versions, t: Seq) -> Option<Wrong> {
+        if self.level != Level::SnapshotIsolation {
+            return None;
+        }
+        let Resident { start, commit, .. } = &self.residents[&t];
+        let (start, commit) = (self.order.position(*start), self.order.position(*commit));
+        versions.iter().filter(|other| other.t != t).find_map(|other| {
+            let place = self.order.position(other.commit);
+            let (older, newer) = match place < commit {
+                true => (start < place).then_some((other.t, t)),
+                false => (self.order.position(other.start) < commit).then_some((t, other.t)),
+            }?;
+            Some(Wrong { key, older, newer, reader: None, path: Vec::new() })
+        })
     }
 }
 

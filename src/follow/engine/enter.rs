@@ -1,4 +1,4 @@
-//! What a new transaction forces.
+//! The entrance of a transaction: at the end of the order, behind what it has seen.
 
 use super::versions::Version;
 use super::{BASE, Engine, Failure, Resident, seal};
@@ -25,17 +25,18 @@ impl Engine {
             self.force(self.residents[&before].commit, start, Owner::Forced)?;
         }
         self.enter_times(t)?;
-        self.dirty.insert(t.seq);
         self.enter_reads(t, reads, &seen)?;
-        self.enter_writes(t)?;
+        self.enter_writes(t);
         self.enter_appended(t)?;
-        match self.level.is_weak() {
-            true => {
-                self.dirty.clear();
-                Ok(())
-            }
-            false => self.solve(),
+        if self.level.is_weak() {
+            self.dirty.clear();
+            return Ok(());
         }
+        // It is the last one in the order: only its reads may be wrong.
+        if self.level == Level::ParallelSnapshotIsolation || self.wrong_read(t.seq).is_some() {
+            self.dirty.insert(t.seq);
+        }
+        self.solve()
     }
 
     /// The reads of a transaction by remembered writer; those of what was settled by age are left out.
@@ -60,26 +61,19 @@ impl Engine {
         Ok(reads)
     }
 
-    /// What the reads of a new transaction force. `causes` are what it follows directly.
+    /// What the reads of a new transaction force between writers: what it has seen is older than what it read. That its reads
+    /// come before newer versions becomes an edge only where the order gets that wrong (`decisions`). `causes` are what it
+    /// follows directly.
     fn enter_reads(&mut self, t: &Arc<Delivered>, reads: Vec<(u32, Seq)>, causes: &[Seq]) -> Result<(), Failure> {
-        let start = self.residents[&t.seq].start;
+        let start = self.order.position(self.residents[&t.seq].start);
         // Read committed: what earlier reads of this transaction have read from.
         let mut earlier: Vec<Seq> = Vec::new();
         for (key, writer) in reads {
-            for (other, is_seen) in self.others((key, writer), t, causes, &earlier) {
+            for other in self.seen((key, writer), t, causes, &earlier) {
                 self.order.steps += 1;
-                if other == writer || other == t.seq {
-                    continue;
-                }
-                match (is_seen, writer) {
-                    (true, BASE) => self.seen_after_base(t.seq, key)?,
-                    (true, _) => self.precede(other, writer)?,
-                    (false, _) if self.orders_writers_only() => {}
-                    (false, BASE) => self.base_before(t.seq, key, other)?,
-                    (false, _) if self.is_known(writer, other) => {
-                        self.force(start, self.residents[&other].commit, Owner::Forced)?;
-                    }
-                    (false, _) => self.follow_decision(start, writer, other),
+                match writer {
+                    BASE => self.seen_after_base(t.seq, key)?,
+                    _ => self.precede(other, writer)?,
                 }
             }
             if writer != BASE {
@@ -91,69 +85,36 @@ impl Engine {
                 if !readers.contains(&t.seq) {
                     readers.push(t.seq);
                 }
-                self.widen(key, 0, self.order.position(start));
+                self.widen(key, 0, start);
             }
         }
         Ok(())
     }
 
-    /// The remembered writers of a key that matter to a read of `t` from `writer`, and whether the level counts them as seen.
-    /// Of those of a session that it has seen only the last: the others are older. What `writer` has seen is older, too.
-    fn others(&self, (key, writer): (u32, Seq), t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<(Seq, bool)> {
+    /// The remembered writers of a key that the level counts as seen by a read of `t` from `writer`. Of those of a session
+    /// only the last: the others are older. What `writer` has seen is older, too.
+    fn seen(&self, (key, writer): (u32, Seq), t: &Delivered, causes: &[Seq], earlier: &[Seq]) -> Vec<Seq> {
         let Some(versions) = self.versions.get(&key) else { return Vec::new() };
-        // What comes later in the session needs no edge of its own.
-        let until_known = |of_session: &[Version]| -> usize {
-            let known = of_session.iter().position(|other| writer == BASE || self.is_known(writer, other.t));
-            known.map_or(of_session.len(), |known| known + 1)
-        };
-        let of_writer = if writer == BASE { &[] } else { &*self.residents[&writer].t.seen };
-        let is_newer = |other: &Version| other.t == writer || !other.is_in(of_writer);
-        let wrote = |other: &&Seq| self.residents[*other].t.writes.contains(&key);
+        let wrote = |other: &Seq| *other != writer && self.residents[other].t.writes.contains(&key);
         match self.level {
-            Level::ReadCommitted => earlier.iter().filter(wrote).map(|&other| (other, true)).collect(),
+            Level::ReadCommitted => earlier.iter().copied().filter(wrote).collect(),
             Level::ReadAtomic => {
-                let own = versions.of_session(t.session).last().map(|own| &own.t);
-                causes.iter().filter(wrote).chain(own).map(|&other| (other, true)).collect()
+                let own = versions.last_of(t.session).filter(|own| *own != writer);
+                causes.iter().copied().filter(wrote).chain(own).collect()
             }
-            Level::TransactionalCausalConsistency | Level::ParallelSnapshotIsolation => {
-                versions.seen(&t.seen).filter(is_newer).map(|other| (other.t, true)).collect()
-            }
-            _ => {
-                let seen = versions.seen(&t.seen).filter(is_newer).map(|other| (other.t, true));
-                let unseen = versions.unseen(&t.seen).flat_map(|writers| &writers[..until_known(writers)]);
-                seen.chain(unseen.map(|other| (other.t, false))).collect()
-            }
+            _ => versions.seen(t, self.residents.get(&writer).map(|writer| &*writer.t)),
         }
     }
 
-    /// What the writes of a new transaction force: what it has seen is older.
-    fn enter_writes(&mut self, t: &Arc<Delivered>) -> Result<(), Failure> {
-        let commit = self.order.position(self.residents[&t.seq].commit);
+    /// Remembers what a new transaction wrote. What it has seen is in front of it already, and known to be older.
+    fn enter_writes(&mut self, t: &Delivered) {
+        let Resident { start, commit, .. } = self.residents[&t.seq];
+        let place = self.order.position(commit);
         for &key in &t.writes {
-            for other in self.latest_seen(key, t) {
-                self.order.steps += 1;
-                self.force_pair(other, t.seq)?;
-            }
             let (session, position) = (t.session, t.position);
-            self.versions.entry(key).or_default().push(Version { session, position, t: t.seq });
-            self.widen(key, commit, 0);
+            self.versions.entry(key).or_default().push(Version { session, position, t: t.seq, start, commit });
+            self.widen(key, place, 0);
         }
-        Ok(())
-    }
-
-    /// The remembered writers of a key that a transaction has seen, without those that others of these have seen: what is
-    /// before these is before the others. None where writers only are ordered, for these are in front of it already.
-    fn latest_seen(&self, key: u32, t: &Delivered) -> Vec<Seq> {
-        let Some(versions) = self.versions.get(&key).filter(|_| !self.orders_writers_only()) else { return Vec::new() };
-        let mut seen: Vec<Version> = versions.seen(&t.seen).collect();
-        seen.sort_unstable_by_key(|version| std::cmp::Reverse(version.t));
-        let mut latest: Vec<Seq> = Vec::new();
-        for version in seen {
-            if !latest.iter().any(|later| version.is_in(&self.residents[later].t.seen)) {
-                latest.push(version.t);
-            }
-        }
-        latest
     }
 
     /// The order of appends that a transaction shows. Where one was settled before another that must precede it, or both

@@ -7,7 +7,7 @@
 //! of the pairs of writers on the path, or these two, must change places (Cerone, Bernardi & Gotsman 2015).
 
 use super::decisions::Wrong;
-use super::{BASE, Engine, Failure, Versions};
+use super::{BASE, Engine, Failure};
 use crate::follow::order::{Owner, Seq};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -41,9 +41,9 @@ impl Engine {
 
     /// The writer whose version of a key comes next in the order.
     pub(super) fn next_writer(&self, key: u32, older: Seq) -> Option<Seq> {
-        let versions = self.versions.get(&key).map(Versions::all).unwrap_or_default();
+        let versions = self.versions.get(&key)?;
         let place = if older == BASE { None } else { Some(self.position(older)) };
-        let later = versions.iter().copied().filter(|&other| Some(self.position(other)) > place && other != older);
+        let later = versions.writers().filter(|&other| Some(self.position(other)) > place && other != older);
         later.min_by_key(|&other| self.position(other))
     }
 
@@ -76,8 +76,8 @@ impl Engine {
 
     /// The writer whose version of a key comes before that of `t` in the order.
     fn previous_writer(&self, key: u32, t: Seq) -> Option<Seq> {
-        let (versions, place) = (self.versions.get(&key)?.all(), self.position(t));
-        let earlier = versions.iter().copied().filter(|&other| self.position(other) < place);
+        let (versions, place) = (self.versions.get(&key)?, self.position(t));
+        let earlier = versions.writers().filter(|&other| self.position(other) < place);
         earlier.max_by_key(|&other| self.position(other))
     }
 

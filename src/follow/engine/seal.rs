@@ -299,9 +299,9 @@ impl Engine {
         let Some(resident) = self.residents.remove(&t) else { return };
         for &key in &resident.t.writes {
             if let Some(versions) = self.versions.get_mut(&key) {
-                versions.remove(resident.t.session, t);
+                versions.remove(t);
             }
-            if self.versions.get(&key).is_some_and(|versions| versions.all().is_empty()) {
+            if self.versions.get(&key).is_some_and(|versions| versions.writers().len() == 0) {
                 self.versions.remove(&key);
             }
             let readers = self.readers.remove(&(key, t)).unwrap_or_default();
