@@ -1,13 +1,13 @@
 //! Marks of a scene as shapes on the screen: the theme's look, highlighting, and less detail from afar.
 
 use super::clip::in_sight;
-use super::look::Look;
+use super::look::{Look, Weight};
 use crate::app::style::colour32;
-use crate::diagram::Target;
 use crate::diagram::layout::{LABEL_FONT, TITLE_FONT, shortened};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::text_size::ADVANCE;
 use crate::diagram::theme::{Role, Stroke as ThemeStroke};
+use crate::diagram::{Emphasis, Target};
 use egui::emath::GuiRounding as _;
 use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::epaint::{RectShape, TextShape};
@@ -153,11 +153,22 @@ impl Brush<'_> {
         brush
     }
 
+    /// The role in which a mark is drawn: see [`Weight`].
+    fn role(&self, mark: &Mark) -> Role {
+        let emphasis = if self.is_lit(mark.target) { Emphasis::Cycle } else { Emphasis::Evidence };
+        match (self.look.weight, mark.role) {
+            (Weight::OfLit, Role::Edge(relation, _)) => Role::Edge(relation, emphasis),
+            (Weight::OfLit, Role::Head(relation, _)) => Role::Head(relation, emphasis),
+            (Weight::OfLit, Role::Label(relation, _)) => Role::Label(relation, emphasis),
+            (_, role) => role,
+        }
+    }
+
     fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {
         let is_absent = |o| self.look.absent.operations.contains(&o);
         let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
         let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
-        let style = self.look.palette.theme().style(mark.role);
+        let style = self.look.palette.theme().style(self.role(mark));
         let fade = |colour: Color32| colour.gamma_multiply(strength);
         let fill = style.fill.map(|colour| fade(colour32(colour)));
         match &mark.shape {

@@ -171,6 +171,16 @@ impl Absent {
 /// Opacity of a thing that the picture has room for but does not show now.
 const ABSENT: f32 = 0.13;
 
+/// Which edges are drawn thick and in full colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// Those on the cycle.
+    #[default]
+    OfCycle,
+    /// Those that are highlighted: in a picture of several anomalies each edge may be on some cycle.
+    OfLit,
+}
+
 /// How things look in this frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
@@ -188,6 +198,8 @@ pub struct Look {
     pub marked: BTreeSet<TransactionId>,
     /// Opacity of what is not highlighted: higher while the pointer only passes by.
     pub pale: f32,
+    /// Which edges are thick.
+    pub weight: Weight,
     /// Opacity of everything: lower for a picture that is being replaced.
     pub opacity: f32,
 }
@@ -202,6 +214,7 @@ impl Default for Look {
             chosen: BTreeSet::new(),
             marked: BTreeSet::new(),
             pale: 0.4,
+            weight: Weight::OfCycle,
             opacity: 1.0,
         }
     }
