@@ -234,6 +234,14 @@ fn dash(relation: Relation) -> &'static [f32] {
     }
 }
 
+/// Whether a line of these dashes consists of dots.
+pub fn is_dotted(dash: &[f32]) -> bool {
+    !dash.is_empty() && dash.iter().step_by(2).all(|length| *length <= DOT)
+}
+
+/// Dashes no longer than this are dots.
+const DOT: f32 = 2.0;
+
 /// Dashes of what was ruled out, whatever its relation: pairs of dots.
 const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
 
@@ -334,6 +342,10 @@ impl Theme {
     /// The same, paler, as far as it still has a contrast of 3:1 on all backgrounds.
     fn pale(&self, relation: Relation) -> Color {
         let color = self.edge(relation);
+        if is_dotted(dash(relation)) {
+            // Dots have so little ink that they would disappear.
+            return color;
+        }
         let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));
         let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
         pale.into_iter().find(is_seen).unwrap_or(color)

@@ -6,7 +6,7 @@ use crate::app::style::colour32;
 use crate::diagram::layout::{LABEL_FONT, TITLE_FONT, shortened};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::text_size::ADVANCE;
-use crate::diagram::theme::{Role, Stroke as ThemeStroke};
+use crate::diagram::theme::{Role, Stroke as ThemeStroke, is_dotted};
 use crate::diagram::{Emphasis, Target};
 use egui::emath::GuiRounding as _;
 use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
@@ -239,9 +239,12 @@ impl Brush<'_> {
 
     fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {
         let scale = self.zoom.clamp(0.4, 1.6);
-        let line = Stroke::new((stroke.width * scale * wide).max(0.7), colour32(stroke.color).gamma_multiply(strength));
-        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * scale).collect();
-        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * scale).collect();
+        // Smaller dots cannot be seen.
+        let (dots, least) = if is_dotted(stroke.dash) { (scale.max(1.0), 1.2) } else { (scale, 0.7) };
+        let width = (stroke.width * scale * wide).max(least);
+        let line = Stroke::new(width, colour32(stroke.color).gamma_multiply(strength));
+        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * dots).collect();
+        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * dots).collect();
         let period: f32 = lengths.iter().chain(&gaps).sum();
         for run in in_sight(&points, self.painter.clip_rect().expand(MARGIN + period)) {
             if stroke.dash.is_empty() {
