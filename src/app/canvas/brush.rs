@@ -168,6 +168,8 @@ impl Brush<'_> {
         let is_absent = |o| self.look.absent.operations.contains(&o);
         let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
         let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
+        let is_later = matches!(mark.target, Some(Target::Operation(o)) if self.look.lit.later.contains(&o));
+        let strength = if is_later { strength.min(self.look.strength(false)) } else { strength };
         let style = self.look.palette.theme().style(self.role(mark));
         let fade = |colour: Color32| colour.gamma_multiply(strength);
         let fill = style.fill.map(|colour| fade(colour32(colour)));
