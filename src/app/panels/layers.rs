@@ -23,6 +23,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             super::small_button_ui(ui, Command::NextLayer, "→", requests);
             super::play_button_ui(ui, document.playing.is_some(), requests);
         }
+        style::note(ui, "show:");
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);
             let response = ui.add(Button::selectable(chosen, layer.kind.word()).small().frame_when_inactive(true));
