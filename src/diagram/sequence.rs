@@ -18,11 +18,9 @@ use crate::relations;
 use emath::{Pos2, Rect, pos2, vec2};
 
 /// Height of the axis.
-const AXIS: f32 = 30.0;
+const AXIS: f32 = 32.0;
 /// Font size of what it says.
 const FONT: f32 = 12.5;
-/// Font size of a note on the axis.
-const NOTE: f32 = 9.5;
 /// Maximum columns of a row's title.
 const TITLE_COLUMNS: usize = 16;
 /// What happened between two columns is this far from them.
@@ -67,7 +65,10 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
         draw_tails(&mut scene, &places, &spans, |end| whole.origin().time(clock.time(end, true)));
         draw_faults(&mut scene, whole, clock, &places);
     }
-    draw_axis(&mut scene, &moments, &layout, clock.map(|clock| (clock, whole.origin())));
+    // Columns are equally wide, whatever time they took and is between them and after them.
+    let goes_on = moments.first().is_some_and(|moment| spans.iter().any(|span| span.to > moment.ended));
+    let has_gaps = clock.is_some() && (moments.len() > 1 || goes_on || !whole.cluster().faults().is_empty());
+    draw_axis(&mut scene, (&moments, &layout), clock.map(|clock| (clock, whole.origin())), has_gaps);
     scene
 }
 
@@ -142,19 +143,22 @@ fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
 }
 
 /// What the columns are: times of the file, or places in the order.
-fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<(&Clock, &Origin)>) {
+fn draw_axis(
+    scene: &mut Scene,
+    (moments, layout): (&[Moment], &Layout),
+    times: Option<(&Clock, &Origin)>,
+    has_gaps: bool,
+) {
     let title = match times.map(|(_, origin)| origin.seconds_per_tick()) {
         None => "order",
         Some(None) => "time (ticks)",
         Some(Some(_)) => "time",
     };
     let y = AXIS / 2.0;
-    // Columns are equally wide, whatever time they took and is between them.
-    let has_gaps = times.is_some();
-    let at = if has_gaps { y - 6.5 } else { y };
+    let at = if has_gaps { y - 7.0 } else { y };
     scene.text((pos2(14.0, at), Align::Left), FONT, title.to_owned(), Role::Legend, None);
     if has_gaps {
-        scene.text((pos2(14.0, y + 6.5), Align::Left), NOTE, "gaps compressed".to_owned(), Role::Legend, None);
+        scene.text((pos2(14.0, y + 7.0), Align::Left), FONT, "gaps compressed".to_owned(), Role::Legend, None);
     }
     for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
