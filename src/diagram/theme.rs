@@ -342,13 +342,12 @@ impl Theme {
     /// The same, paler, as far as it still has a contrast of 3:1 on all backgrounds.
     fn pale(&self, relation: Relation) -> Color {
         let color = self.edge(relation);
-        if is_dotted(dash(relation)) {
-            // Dots have so little ink that they would disappear.
-            return color;
-        }
-        let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));
+        // Dots have so little ink that they would disappear.
+        let most = if is_dotted(dash(relation)) { 0.05 } else { 1.0 };
+        let shares = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].into_iter().filter(|share| *share <= most);
+        let mut pale = shares.map(|share| color.mixed(self.page, share));
         let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
-        pale.into_iter().find(is_seen).unwrap_or(color)
+        pale.find(is_seen).unwrap_or(color)
     }
 
     /// How a role looks.
