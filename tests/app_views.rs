@@ -190,7 +190,7 @@ fn the_brush_of_the_map_moves_and_zooms_the_lanes() {
     assert!(has_first(&window));
     // The right end of the brush to the middle, then all of it to the right.
     for (from, to) in [
-        (map.right_center() - egui::vec2(20.0, 0.0), map.center()),
+        (map.right_center() - egui::vec2(2.0, 0.0), map.center()),
         (map.center() - egui::vec2(80.0, 0.0), map.right_center()),
     ] {
         window.hover_at(from);

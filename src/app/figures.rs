@@ -27,6 +27,8 @@ pub struct Figures {
     pub aborted: Vec<(f64, f64)>,
     /// The same for those of unknown outcome.
     pub unknown: Vec<(f64, f64)>,
+    /// Whether stretches are of transactions by start time, else by their place in their sessions.
+    pub by_time: bool,
     /// By stretch of the history: how many listed anomalies begin there.
     pub anomalies: Vec<(f64, f64)>,
 }
@@ -76,6 +78,7 @@ impl Figures {
             skew: skew(&statistics.uses),
             statistics,
             sizes,
+            by_time: history.has_times(),
             aborted: share(Outcome::Aborted),
             unknown: share(Outcome::Unknown),
             anomalies: begin.into_iter().enumerate().map(|(at, count)| (middle(at), count)).collect(),

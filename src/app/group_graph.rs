@@ -88,7 +88,9 @@ impl Gathered {
                     return gathered;
                 }
                 let next = gathered.edges.len();
-                let place = *known.entry((edge.from, edge.to, edge.relation, edge.key)).or_insert(next);
+                // Of a read that another anomaly is about, its own row: the same value may be read several times.
+                let operations = (edge.from_operation, edge.to_operation);
+                let place = *known.entry((edge.from, edge.to, edge.relation, edge.key, operations)).or_insert(next);
                 if place == next {
                     gathered.edges.push((edge.clone(), violation.id));
                 }

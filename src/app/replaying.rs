@@ -6,7 +6,7 @@ use super::tasks::{Failure, Task};
 use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::control::{Control, Interrupt};
-use crate::counterexample::replay::{self, Action, Run, Versions};
+use crate::counterexample::replay::{self, Action, Known, Run, Versions};
 use crate::diagram::versions::Chain;
 use crate::history::{History, OperationId, OperationKind};
 use crate::relations::{Edge, Resolution};
@@ -45,16 +45,16 @@ pub(super) static REPLAY: Task<Arc<Run>> =
         }
     });
 
-/// Which versions of the keys of an argument are newer, as the Key page has it: in the whole history, given the edges of the
-/// anomaly there. O(keys · operations).
-fn known_versions(
+/// Which versions of the keys of an argument are newer, as the Key page has it, and which are intermediate: in the whole history,
+/// given the edges of the anomaly there. O(keys · operations).
+fn known(
     argument: &Argument,
     (history, resolution): (&History, &Resolution),
     edges: &[Edge],
     control: &Control,
-) -> Result<Vec<Versions>, Interrupt> {
+) -> Result<Known, Interrupt> {
     let (small, renaming) = (&argument.counterexample.history, &argument.counterexample.renaming);
-    let mut known = Vec::new();
+    let mut known = Known::default();
     for (place, &key) in renaming.keys.iter().enumerate() {
         let is_write = |o: &OperationId| {
             let operation = small.operation(*o);
@@ -62,10 +62,20 @@ fn known_versions(
         };
         let writes = (0..small.n_operations()).map(OperationId::new).filter(is_write);
         let writes: Vec<OperationId> = writes.map(|o| renaming.operations[o.index()]).collect();
+        let is_last = |write: &OperationId| {
+            let operation = history.operation(*write);
+            let same = |o: &OperationId| {
+                let other = history.operation(*o);
+                other.kind == OperationKind::Write && other.key == operation.key
+            };
+            !history.operations_of(history.transaction_of(*write)).any(|o| o > *write && same(&o))
+        };
+        let intermediate = writes.iter().filter(|write| !is_last(write) && !history.lists().is_list(key));
+        known.intermediate.extend(intermediate.filter_map(|write| renaming.new_operation(*write)));
         if writes.len() > 1 {
             let chain = Chain::new(history, resolution, key, edges, control)?;
             let pairs = chain.known_pairs(&writes).into_iter();
-            known.extend(pairs.filter_map(|(older, newer)| {
+            known.order.extend(pairs.filter_map(|(older, newer)| {
                 Some(Versions { older: renaming.new_operation(older)?, newer: renaming.new_operation(newer)? })
             }));
         }
@@ -101,7 +111,7 @@ impl App {
         let edges = violation.map(|violation| violation.edges.clone()).unwrap_or_default();
         *view = RunView { of: Some(argument.id), run: None, step: 0, scroll: true };
         self.ask(&REPLAY, move |control| {
-            let known = known_versions(&argument, (&history, &resolution), &edges, control).ok()?;
+            let known = known(&argument, (&history, &resolution), &edges, control).ok()?;
             let run = replay::run_with(&argument.counterexample, &known, control);
             control.check().ok().map(|()| Arc::new(run))
         });

@@ -12,7 +12,7 @@ pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
 pub use run::{Run, RunStep, run, run_with};
 pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
-pub use versions::Versions;
+pub use versions::{Known, Versions};
 
 use super::Counterexample;
 use crate::checkers::{Event, Witness};

@@ -10,7 +10,7 @@ use emath::{Rect, pos2};
 /// Height of a row of bars.
 pub(super) const ROW: f32 = 18.0;
 /// Maximum number of rows of bars.
-pub(super) const ROWS: usize = 5;
+pub(super) const ROWS: usize = 7;
 /// Between two bars of a row.
 const GAP: f32 = 8.0;
 /// Before a name in its bar.
@@ -21,19 +21,34 @@ pub(super) struct Lasting {
     pub(super) from: f32,
     pub(super) to: f32,
     name: String,
+    /// From when to when, where the axis does not tell.
+    times: Option<String>,
 }
 
 impl Lasting {
     pub(super) fn new(fault: &FaultSpan, from: f32, to: f32) -> Lasting {
-        Lasting { from, to, name: visible(&fault.what) }
+        Lasting { from, to, name: visible(&fault.what), times: None }
+    }
+
+    /// With the times after the name where they have room.
+    pub(super) fn at(self, times: String) -> Lasting {
+        Lasting { times: Some(times), ..self }
+    }
+
+    /// The name, with the times if they have room in the bar or next to it.
+    fn text(&self, (from, to): (f32, f32), area: Rect, font: f32) -> String {
+        let long = self.times.as_ref().map(|times| format!("{}, {times}", self.name));
+        let has_room = |long: &String| free_place_of((from, to), width(long, font), area).is_some();
+        long.filter(has_room)
+            .unwrap_or_else(|| elide(&self.name, ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize))
     }
 }
 
-/// Those that are seen between the sides of an area: from where to where, and the name, by their beginnings.
-fn seen(faults: &[Lasting], area: Rect) -> Vec<(f32, f32, &str)> {
+/// Those that are seen between the sides of an area, with from where to where, by their beginnings.
+fn seen(faults: &[Lasting], area: Rect) -> Vec<(f32, f32, &Lasting)> {
     let seen = faults.iter().filter(|fault| fault.to > area.left() && fault.from < area.right());
-    let mut seen: Vec<(f32, f32, &str)> = seen
-        .map(|fault| (fault.from.max(area.left()), fault.to.max(fault.from + 2.0).min(area.right()), &*fault.name))
+    let mut seen: Vec<(f32, f32, &Lasting)> = seen
+        .map(|fault| (fault.from.max(area.left()), fault.to.max(fault.from + 2.0).min(area.right()), fault))
         .collect();
     seen.sort_by(|a, b| a.0.total_cmp(&b.0));
     seen
@@ -51,8 +66,8 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
     // Where the last bar of each row ends, its name included.
     let mut ends: Vec<f32> = Vec::new();
     let mut n_more = 0;
-    for (from, to, name) in seen(faults, area) {
-        let name = elide(name, ((area.width() - 2.0 * PAD) / (ADVANCE * font)).max(0.0) as usize);
+    for (from, to, fault) in seen(faults, area) {
+        let name = fault.text((from, to), area, font);
         let (text, align) = place_of((from, to), width(&name, font), area);
         let Some(row) =
             ends.iter().position(|end| end + GAP <= from.min(text)).or((ends.len() < ROWS).then_some(ends.len()))
@@ -83,20 +98,26 @@ pub(super) fn draw_bars(scene: &mut Scene, faults: &[Lasting], area: Rect, font:
 /// Where the name of a fault begins, and which end of it is fixed: in its bar, or else after it, before it, or where the
 /// area has room for it.
 fn place_of((from, to): (f32, f32), width: f32, area: Rect) -> (f32, Align) {
+    let anywhere = (from + PAD).min(area.right() - width).max(area.left());
+    free_place_of((from, to), width, area).unwrap_or((anywhere, Align::Left))
+}
+
+/// The same where a name of this width has room in its bar, after it or before it.
+fn free_place_of((from, to): (f32, f32), width: f32, area: Rect) -> Option<(f32, Align)> {
     let (after, before) = (to + PAD, from - PAD - width);
     if from + width + 2.0 * PAD <= to {
-        (from + PAD, Align::Left)
+        Some((from + PAD, Align::Left))
     } else if after + width <= area.right() {
-        (after, Align::Left)
+        Some((after, Align::Left))
     } else if before >= area.left() {
-        (before, Align::Right)
+        Some((before, Align::Right))
     } else {
-        ((from + PAD).min(area.right() - width).max(area.left()), Align::Left)
+        None
     }
 }
 
 /// The stretches in which there is any, of faults by their beginnings.
-fn together(faults: &[(f32, f32, &str)]) -> Vec<(f32, f32)> {
+fn together(faults: &[(f32, f32, &Lasting)]) -> Vec<(f32, f32)> {
     let mut stretches: Vec<(f32, f32)> = Vec::new();
     for &(from, to, _) in faults {
         match stretches.last_mut().filter(|last| last.1 >= from) {

@@ -13,12 +13,12 @@ use super::theme::Role;
 use super::timeline::{Clock, Span, Timeline};
 use super::{Arrow, Card, Diagram, Lane, Row};
 use crate::control::Control;
-use crate::history::{History, Origin};
+use crate::history::{FaultSpan, History, Origin};
 use crate::relations;
 use emath::{Pos2, Rect, pos2, vec2};
 
 /// Height of the axis.
-const AXIS: f32 = 26.0;
+const AXIS: f32 = 32.0;
 /// Font size of what it says.
 const FONT: f32 = 12.5;
 /// Maximum columns of a row's title.
@@ -65,7 +65,10 @@ pub fn scene(diagram: &Diagram, history: &History, whole: &History) -> Scene {
         draw_tails(&mut scene, &places, &spans, |end| whole.origin().time(clock.time(end, true)));
         draw_faults(&mut scene, whole, clock, &places);
     }
-    draw_axis(&mut scene, &moments, &layout, clock.map(|clock| (clock, whole.origin())));
+    // Columns are equally wide, whatever time they took and is between them and after them.
+    let goes_on = moments.first().is_some_and(|moment| spans.iter().any(|span| span.to > moment.ended));
+    let has_gaps = clock.is_some() && (moments.len() > 1 || goes_on || !whole.cluster().faults().is_empty());
+    draw_axis(&mut scene, (&moments, &layout), clock.map(|clock| (clock, whole.origin())), has_gaps);
     scene
 }
 
@@ -140,14 +143,23 @@ fn sides(moment: &Moment, layout: &Layout) -> (f32, f32) {
 }
 
 /// What the columns are: times of the file, or places in the order.
-fn draw_axis(scene: &mut Scene, moments: &[Moment], layout: &Layout, times: Option<(&Clock, &Origin)>) {
+fn draw_axis(
+    scene: &mut Scene,
+    (moments, layout): (&[Moment], &Layout),
+    times: Option<(&Clock, &Origin)>,
+    has_gaps: bool,
+) {
     let title = match times.map(|(_, origin)| origin.seconds_per_tick()) {
         None => "order",
         Some(None) => "time (ticks)",
         Some(Some(_)) => "time",
     };
     let y = AXIS / 2.0;
-    scene.text((pos2(14.0, y), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    let at = if has_gaps { y - 7.0 } else { y };
+    scene.text((pos2(14.0, at), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    if has_gaps {
+        scene.text((pos2(14.0, y + 7.0), Align::Left), FONT, "gaps compressed".to_owned(), Role::Legend, None);
+    }
     for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
         let time = |(clock, origin): (&Clock, &Origin)| origin.time(clock.time(moment.from, true));
@@ -163,6 +175,8 @@ struct Places<'a> {
     layout: &'a Layout,
     /// What happens between two columns: when faults begin and end, and transactions end, ascending.
     events: Vec<f64>,
+    /// When the faults began that lasted until the first column, ascending.
+    before: Vec<f64>,
 }
 
 impl<'a> Places<'a> {
@@ -173,13 +187,19 @@ impl<'a> Places<'a> {
         layout: &'a Layout,
     ) -> Places<'a> {
         let faults = whole.cluster().faults();
+        let first = moments.first().map_or(0.0, |moment| moment.from);
+        let place = |time: i64| clock.place(time, true);
+        let lasting = faults.iter().filter(|fault| fault.end.is_none_or(|end| place(end) > first));
+        let mut before: Vec<f64> = lasting.map(|fault| place(fault.start)).filter(|start| *start < first).collect();
+        before.sort_by(f64::total_cmp);
+        before.dedup();
         let faults = faults.iter().flat_map(|fault| [Some(fault.start), fault.end]).flatten();
         let ended = spans.iter().map(|span| span.to);
         let mut events: Vec<f64> = faults.map(|time| clock.place(time, true)).chain(ended).collect();
         events.retain(|event| *event <= clock.real.length);
         events.sort_by(f64::total_cmp);
         events.dedup();
-        Places { moments, layout, events }
+        Places { moments, layout, events, before }
     }
 
     fn sides(&self, moment: &Moment) -> (f32, f32) {
@@ -188,7 +208,8 @@ impl<'a> Places<'a> {
 
     fn x(&self, since: f64) -> f32 {
         let Some(at) = self.moments.iter().rposition(|moment| moment.from <= since) else {
-            return self.moments.first().map_or(0.0, |moment| self.sides(moment).0 - APART);
+            let share = self.before.partition_point(|event| *event < since) as f32 / self.before.len().max(1) as f32;
+            return self.moments.first().map_or(0.0, |moment| self.sides(moment).0 - APART * (1.0 - share));
         };
         let (moment, next) = (&self.moments[at], self.moments.get(at + 1));
         let (left, right) = self.sides(moment);
@@ -231,10 +252,14 @@ fn draw_faults(scene: &mut Scene, whole: &History, clock: &Clock, places: &Place
     let last = clock.real.length;
     let x = |time: i64| places.x(since(time));
     let area = Rect::from_min_max(layout.bounds.min + vec2(0.0, AXIS), layout.bounds.max + vec2(0.0, AXIS));
-    let begun = all.iter().filter(|fault| since(fault.start) <= last).take(FAULTS);
+    let first = places.moments.first().map_or(0.0, |moment| moment.from);
+    let is_seen = |fault: &&FaultSpan| since(fault.start) <= last && fault.end.is_none_or(|end| since(end) > first);
+    let begun = all.iter().filter(is_seen).take(FAULTS);
+    let time = |time: i64| whole.origin().time(time);
     let lasting = begun.map(|fault| {
         let end = fault.end.filter(|end| since(*end) <= last).map_or(area.right(), x);
-        Lasting::new(fault, x(fault.start), end)
+        let until = fault.end.map_or_else(|| "the end".to_owned(), time);
+        Lasting::new(fault, x(fault.start), end).at(format!("{} to {until}", time(fault.start)))
     });
     let lasting: Vec<Lasting> = lasting.filter(|fault| fault.to > fault.from).collect();
     let mut drawn = Scene::new(area);

@@ -234,6 +234,14 @@ fn dash(relation: Relation) -> &'static [f32] {
     }
 }
 
+/// Whether a line of these dashes consists of dots.
+pub fn is_dotted(dash: &[f32]) -> bool {
+    !dash.is_empty() && dash.iter().step_by(2).all(|length| *length <= DOT)
+}
+
+/// Dashes no longer than this are dots.
+const DOT: f32 = 2.0;
+
 /// Dashes of what was ruled out, whatever its relation: pairs of dots.
 const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
 
@@ -334,9 +342,12 @@ impl Theme {
     /// The same, paler, as far as it still has a contrast of 3:1 on all backgrounds.
     fn pale(&self, relation: Relation) -> Color {
         let color = self.edge(relation);
-        let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));
+        // Dots have so little ink that they would disappear.
+        let most = if is_dotted(dash(relation)) { 0.05 } else { 1.0 };
+        let shares = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].into_iter().filter(|share| *share <= most);
+        let mut pale = shares.map(|share| color.mixed(self.page, share));
         let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
-        pale.into_iter().find(is_seen).unwrap_or(color)
+        pale.find(is_seen).unwrap_or(color)
     }
 
     /// How a role looks.

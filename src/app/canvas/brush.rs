@@ -1,13 +1,13 @@
 //! Marks of a scene as shapes on the screen: the theme's look, highlighting, and less detail from afar.
 
 use super::clip::in_sight;
-use super::look::Look;
+use super::look::{Look, Weight};
 use crate::app::style::colour32;
-use crate::diagram::Target;
 use crate::diagram::layout::{LABEL_FONT, TITLE_FONT, shortened};
 use crate::diagram::scene::{Align, Mark, Scene, Shape as SceneShape};
 use crate::diagram::text_size::ADVANCE;
-use crate::diagram::theme::{Role, Stroke as ThemeStroke};
+use crate::diagram::theme::{Role, Stroke as ThemeStroke, is_dotted};
+use crate::diagram::{Emphasis, Target};
 use egui::emath::GuiRounding as _;
 use egui::epaint::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::epaint::{RectShape, TextShape};
@@ -153,11 +153,24 @@ impl Brush<'_> {
         brush
     }
 
+    /// The role in which a mark is drawn: see [`Weight`].
+    fn role(&self, mark: &Mark) -> Role {
+        let emphasis = if self.is_lit(mark.target) { Emphasis::Cycle } else { Emphasis::Evidence };
+        match (self.look.weight, mark.role) {
+            (Weight::OfLit, Role::Edge(relation, _)) => Role::Edge(relation, emphasis),
+            (Weight::OfLit, Role::Head(relation, _)) => Role::Head(relation, emphasis),
+            (Weight::OfLit, Role::Label(relation, _)) => Role::Label(relation, emphasis),
+            (_, role) => role,
+        }
+    }
+
     fn draw_mark(&self, mark: &Mark, inside: Option<Rect>, strength: f32, out: &mut Vec<Shape>) {
         let is_absent = |o| self.look.absent.operations.contains(&o);
         let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
         let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
-        let style = self.look.palette.theme().style(mark.role);
+        let is_later = matches!(mark.target, Some(Target::Operation(o)) if self.look.lit.later.contains(&o));
+        let strength = if is_later { strength.min(self.look.strength(false)) } else { strength };
+        let style = self.look.palette.theme().style(self.role(mark));
         let fade = |colour: Color32| colour.gamma_multiply(strength);
         let fill = style.fill.map(|colour| fade(colour32(colour)));
         match &mark.shape {
@@ -228,9 +241,12 @@ impl Brush<'_> {
 
     fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {
         let scale = self.zoom.clamp(0.4, 1.6);
-        let line = Stroke::new((stroke.width * scale * wide).max(0.7), colour32(stroke.color).gamma_multiply(strength));
-        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * scale).collect();
-        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * scale).collect();
+        // Smaller dots cannot be seen.
+        let (dots, least) = if is_dotted(stroke.dash) { (scale.max(1.0), 1.2) } else { (scale, 0.7) };
+        let width = (stroke.width * scale * wide).max(least);
+        let line = Stroke::new(width, colour32(stroke.color).gamma_multiply(strength));
+        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * dots).collect();
+        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * dots).collect();
         let period: f32 = lengths.iter().chain(&gaps).sum();
         for run in in_sight(&points, self.painter.clip_rect().expand(MARGIN + period)) {
             if stroke.dash.is_empty() {

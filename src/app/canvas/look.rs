@@ -6,7 +6,7 @@ use crate::app::vocabulary::Attention;
 use crate::counterexample::replay::{Action, RunStep};
 use crate::diagram::{Arrow, Card};
 use crate::history::{OperationId, TransactionId};
-use crate::relations::{EdgeIndex, Relation};
+use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeSet;
 
 /// Everything highlighted together with what has attention.
@@ -22,6 +22,8 @@ pub struct Lit {
     pub transactions: BTreeSet<TransactionId>,
     /// Rows.
     pub operations: BTreeSet<OperationId>,
+    /// Rows that are paler than their cards: in a replay, what is yet to come.
+    pub later: BTreeSet<OperationId>,
     /// Transactions of the whole history that have no part in the anomaly.
     pub elsewhere: BTreeSet<TransactionId>,
 }
@@ -74,17 +76,25 @@ impl Lit {
         lit
     }
 
-    /// Takes away what is not done by the end of these steps of a replay, which are not empty.
-    pub fn keep_until(&mut self, picture: &Picture, steps: &[RunStep]) {
+    /// What belongs to `attention` at the end of these steps of a replay, which are not empty: everything done by then is as
+    /// strong, everything later is paler.
+    pub fn at_step(picture: &Picture, attention: Option<Attention>, steps: &[RunStep]) -> Lit {
+        let history = &picture.argument.counterexample.history;
         let is_done = |o: &OperationId| steps.iter().any(|step| step.action == Action::Operation(*o));
-        self.operations.retain(is_done);
-        self.edges.retain(|edge| {
-            let edge = picture.edges().get(*edge);
-            edge.is_some_and(|edge| edge.from_operation.iter().chain(&edge.to_operation).all(is_done))
-        });
-        self.transactions.retain(|t| t.is_initial() || steps.iter().any(|step| step.transaction == *t));
+        let acts = |t: &TransactionId| t.is_initial() || steps.iter().any(|step| step.transaction == *t);
+        let mut lit = Lit::new(picture, attention);
+        lit.operations.retain(is_done);
+        let is_past = |edge: &Edge| {
+            let end = |t: TransactionId, o: Option<OperationId>| o.map_or(acts(&t), |o| is_done(&o));
+            end(edge.from, edge.from_operation) && end(edge.to, edge.to_operation)
+        };
+        lit.edges = (0..picture.edges().len()).filter(|&edge| is_past(&picture.edges()[edge])).collect();
+        lit.transactions = history.transactions().filter(acts).chain([TransactionId::INITIAL]).collect();
+        lit.later = (0..history.n_operations()).map(OperationId::new).filter(|o| !is_done(o)).collect();
+        lit.spread(picture);
         let told = &picture.argument.explanation.steps;
-        self.steps.retain(|step| told.get(*step).is_some_and(|step| step.operations.iter().all(is_done)));
+        lit.steps.retain(|step| told.get(*step).is_some_and(|step| step.operations.iter().all(is_done)));
+        lit
     }
 
     /// Highlights the cards of folded sessions that contain something highlighted.
@@ -171,6 +181,16 @@ impl Absent {
 /// Opacity of a thing that the picture has room for but does not show now.
 const ABSENT: f32 = 0.13;
 
+/// Which edges are drawn thick and in full colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// Those on the cycle.
+    #[default]
+    OfCycle,
+    /// Those that are highlighted: in a picture of several anomalies each edge may be on some cycle.
+    OfLit,
+}
+
 /// How things look in this frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
@@ -188,6 +208,8 @@ pub struct Look {
     pub marked: BTreeSet<TransactionId>,
     /// Opacity of what is not highlighted: higher while the pointer only passes by.
     pub pale: f32,
+    /// Which edges are thick.
+    pub weight: Weight,
     /// Opacity of everything: lower for a picture that is being replaced.
     pub opacity: f32,
 }
@@ -202,6 +224,7 @@ impl Default for Look {
             chosen: BTreeSet::new(),
             marked: BTreeSet::new(),
             pale: 0.4,
+            weight: Weight::OfCycle,
             opacity: 1.0,
         }
     }

@@ -248,8 +248,10 @@ impl Canvas {
         self.draw_labels(ui, rect, cards);
         self.name_things(ui, rect);
         let bounds = self.bounds();
-        let lit = self.area_of(&self.look.lit.transactions).map(|area| self.navigation.to_screen_rect(rect, area));
-        if let Some(at) = self.overview.ui(ui, (rect, bounds), lit, &self.shown.parts, &self.navigation) {
+        let is_lit = |card: &&Arc<CardSketch>| self.look.lit.transactions.contains(&card.card.transaction);
+        let lit = self.shown.parts.cards.iter().filter(is_lit);
+        let lit: Vec<Rect> = lit.map(|card| self.navigation.to_screen_rect(rect, card.rect)).collect();
+        if let Some(at) = self.overview.ui(ui, (rect, bounds), &lit, &self.shown.parts, &self.navigation) {
             self.navigation.look_at(at);
             self.last.fresh = FRESH_FRAMES;
             ui.request_repaint();

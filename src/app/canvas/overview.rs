@@ -8,8 +8,8 @@ use egui::epaint::Mesh;
 use egui::{Align2, CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 use std::sync::Arc;
 
-/// Maximum size of the map, in points.
-const SIZE: egui::Vec2 = vec2(170.0, 120.0);
+/// Maximum sizes of the map, in points: the second where it would cover something at the first.
+const SIZES: [egui::Vec2; 2] = [vec2(170.0, 120.0), vec2(110.0, 78.0)];
 
 /// Its distance from both sides of its corner.
 const MARGIN: f32 = 12.0;
@@ -24,8 +24,8 @@ const CORNERS: [Align2; 4] = [Align2::RIGHT_BOTTOM, Align2::LEFT_BOTTOM, Align2:
 #[derive(Default)]
 pub(super) struct Overview {
     kept: Option<(Rect, Palette, Arc<Mesh>)>,
-    /// Where it is, a place in [`CORNERS`].
-    corner: usize,
+    /// How large it is and where, as places in [`SIZES`] and [`CORNERS`]; none until it is drawn.
+    place: Option<(usize, usize)>,
 }
 
 impl Overview {
@@ -34,33 +34,45 @@ impl Overview {
         *self = Overview::default();
     }
 
-    /// Draws the map of a picture of these `bounds` in a corner of `canvas`: another one if it covers what is lit. Returns
-    /// where in the picture the user wants to look.
+    /// Draws the map of a picture of these `bounds` in the corner of `canvas` where it covers least; in another one once it
+    /// covers what is lit. Returns where in the picture the user wants to look.
     pub(super) fn ui(
         &mut self,
         ui: &Ui,
         (canvas, bounds): (Rect, Rect),
-        lit: Option<Rect>,
+        lit: &[Rect],
         parts: &Parts,
         navigation: &Navigation,
     ) -> Option<Pos2> {
-        if !bounds.is_positive() || canvas.contains_rect(navigation.to_screen_rect(canvas, bounds)) {
+        let cards = || parts.cards.iter().map(|card| navigation.to_screen_rect(canvas, card.rect));
+        if !bounds.is_positive() || cards().all(|card| canvas.contains_rect(card)) {
             return None;
         }
         let palette = Palette::of(ui);
-        let areas = CORNERS.map(|corner| map_area(canvas, bounds, corner));
-        if areas[0].height() > SHARE * canvas.height() {
+        let is_held = ui.input(|input| input.pointer.any_down());
+        let areas = SIZES.map(|size| CORNERS.map(|corner| map_area(canvas, (bounds, size), corner)));
+        let covered = |map: &Rect, things: &mut dyn Iterator<Item = Rect>| {
+            let common = things.map(|thing| map.intersect(thing)).filter(Rect::is_positive);
+            common.map(|common| common.area()).sum::<f32>()
+        };
+        let covers_lit = |map: &Rect| covered(map, &mut lit.iter().copied());
+        let kept = self.place.filter(|(size, corner)| is_held || covers_lit(&areas[*size][*corner]) == 0.0);
+        let places = (0..SIZES.len()).flat_map(|size| (0..CORNERS.len()).map(move |corner| (size, corner)));
+        let (size, corner) = kept.or_else(|| {
+            let cost = |(size, corner): (usize, usize)| {
+                let map = &areas[size][corner];
+                (covers_lit(map), covered(map, &mut cards()))
+            };
+            places.min_by(|a, b| {
+                let (a, b) = (cost(*a), cost(*b));
+                a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+            })
+        })?;
+        let map = areas[size][corner];
+        if map.height() > SHARE * canvas.height() {
             return None;
         }
-        let covered = |corner: usize| {
-            let common = lit.map(|lit| areas[corner].intersect(lit)).filter(|common| common.is_positive());
-            common.map_or(0.0, |common| common.area())
-        };
-        let is_held = ui.input(|input| input.pointer.any_down());
-        if covered(self.corner) > 0.0 && !is_held {
-            self.corner = (0..CORNERS.len()).min_by(|a, b| covered(*a).total_cmp(&covered(*b))).unwrap_or(0);
-        }
-        let map = areas[self.corner];
+        self.place = Some((size, corner));
         let response = ui.interact(map, ui.id().with("overview"), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Overview map"));
         let painter = ui.painter_at(map.expand(1.0));
@@ -77,30 +89,30 @@ impl Overview {
         painter.rect_stroke(sight, CornerRadius::same(2), Stroke::new(1.6, palette.accent), StrokeKind::Inside);
         painter.rect_stroke(map, CornerRadius::same(4), Stroke::new(1.0, palette.line), StrokeKind::Inside);
         let wanted = (response.dragged() || response.clicked()).then(|| response.interact_pointer_pos()).flatten();
-        wanted.map(|at| bounds.min + (at - map.min) / scale(bounds))
+        wanted.map(|at| bounds.min + (at - map.min) / scale(map, bounds))
     }
 }
 
 /// Points of the map per unit of the picture.
-fn scale(bounds: Rect) -> f32 {
-    (SIZE.x / bounds.width()).min(SIZE.y / bounds.height())
+fn scale(map: Rect, bounds: Rect) -> f32 {
+    (map.width() / bounds.width()).min(map.height() / bounds.height())
 }
 
-fn map_area(canvas: Rect, bounds: Rect, corner: Align2) -> Rect {
-    let size = (bounds.size() * scale(bounds)).max(vec2(24.0, 24.0));
+fn map_area(canvas: Rect, (bounds, most): (Rect, egui::Vec2), corner: Align2) -> Rect {
+    let size = (bounds.size() * (most / bounds.size()).min_elem()).max(vec2(24.0, 24.0));
     corner.align_size_within_rect(size, canvas.shrink(MARGIN))
 }
 
 /// An area of the picture on the map.
 fn on_map(map: Rect, bounds: Rect, area: Rect) -> Rect {
-    let at = |point: Pos2| map.min + (point - bounds.min) * scale(bounds);
+    let at = |point: Pos2| map.min + (point - bounds.min) * scale(map, bounds);
     Rect::from_min_max(at(area.min), at(area.max))
 }
 
 fn mesh(map: Rect, bounds: Rect, parts: &Parts, palette: &Palette) -> Mesh {
     let mut batch = Batch::with_detail(DETAIL);
     for edge in &parts.edges {
-        let points = edge.far.iter().map(|point| map.min + (*point - bounds.min) * scale(bounds));
+        let points = edge.far.iter().map(|point| map.min + (*point - bounds.min) * scale(map, bounds));
         batch.line(points, 0.7, palette.relation(edge.arrow.relation).gamma_multiply(0.7));
     }
     for card in &parts.cards {

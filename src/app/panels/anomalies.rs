@@ -5,10 +5,11 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::grouping::GroupBy;
 use crate::app::instances::AT_ONCE;
 use crate::app::state::{Document, State};
-use crate::app::style::{self, Palette, ROW};
+use crate::app::style::{self, Palette, ROW, counted};
 use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
 use crate::app::vocabulary::{Attention, Focus, Page, Phase};
-use crate::checkers::{ViolationId, ViolationName};
+use crate::checkers::{Pattern, ViolationId, ViolationName};
+use crate::health::Kind;
 use crate::relations::Relation;
 use crate::report::grouped;
 use egui::{
@@ -257,6 +258,17 @@ fn named(document: &Document) -> Option<ViolationId> {
     named.id().filter(|id| catalogue.is_counted(*id))
 }
 
+/// How many anomalies of a branch are reads that say nothing about the database, since the log seems to lack their writers.
+fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
+    let is_about = match branch {
+        Branch::Level(level) => *level == catalogue.level_of(Pattern::ThinAirRead),
+        Branch::Pattern(pattern) => *pattern == Pattern::ThinAirRead,
+        _ => false,
+    };
+    let finding = document.health.as_ref().and_then(|health| health.finding(Kind::CutOff));
+    finding.filter(|_| is_about).map_or(0, |finding| finding.count)
+}
+
 fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
     let palette = Palette::of(ui);
     match line {
@@ -269,7 +281,12 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 Branch::HeapPattern(..) => (1, palette.text, style::BODY),
             };
             let indent = depth as f32 * 14.0;
-            let row = Row { text, end: grouped(*count), indent, colour, size, selected: false, triangle: Some(*open) };
+            let doubted = doubted(document, catalogue, branch).min(*count);
+            let end = match doubted {
+                0 => grouped(*count),
+                n => format!("{}, {} in doubt", grouped(*count), grouped(n)),
+            };
+            let row = Row { text, end, indent, colour, size, selected: false, triangle: Some(*open) };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
@@ -288,6 +305,13 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 Branch::Consequences(_) => {
                     "Each contains the anomaly that the arrow names, which is shown in its place".to_owned()
                 }
+            };
+            let hover = match doubted {
+                0 => hover,
+                n => format!(
+                    "{hover}\n{} may be due to writers missing from the log: see Health",
+                    counted(n as usize, "read")
+                ),
             };
             if response.on_hover_text(hover).clicked() {
                 requests.push(Request::Toggle(*branch));

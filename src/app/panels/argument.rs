@@ -8,6 +8,7 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
 use crate::app::tree::pattern_text;
 use crate::app::vocabulary::Attention;
+use crate::checkers::C4Pattern;
 use crate::counterexample::{Step, StepRole, narrate};
 use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
@@ -112,11 +113,19 @@ fn facts_ui(ui: &mut Ui, picture: &Picture) {
     }
     let codes = &argument.explanation.codes;
     let others = example.violation.also.iter().map(String::as_str).filter(|name| !codes.contains(name));
-    let also = match others.collect::<Vec<&str>>().join(", ") {
+    let of_c4 = |name: &str| C4Pattern::all().find(|pattern| pattern.id() == name);
+    let (in_c4, others): (Vec<&str>, Vec<&str>) = others.partition(|name| of_c4(name).is_some());
+    let also = match others.join(", ") {
         also if also.is_empty() => also,
         also => format!("; these operations also match {also}"),
     };
     style::note(ui, format!("In the literature: {codes}{also}"));
+    if !in_c4.is_empty() {
+        let named = in_c4.into_iter().filter_map(of_c4);
+        let named: Vec<String> = named.map(|pattern| format!("TAP-{} ({pattern:?})", pattern.letter())).collect();
+        // Its letters are not those of the list.
+        style::note(ui, format!("In the numbering of the C4 paper, they match {}.", named.join(", ")));
+    }
 }
 
 fn step_colour(picture: &Picture, step: &Step, palette: &Palette) -> Color32 {

@@ -65,6 +65,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
             0.55
         },
         opacity: if stale { 0.45 } else { 1.0 },
+        ..Look::default()
     };
     let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
     let rest = super::legend::legend_ui(ui, area, state, &present, note(&picture), requests);

@@ -1,7 +1,7 @@
 //! All anomalies of the selected one's component as one graph: the selected one is highlighted, a click selects
 //! another.
 
-use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::look::{Lit, Look, Weight};
 use crate::app::canvas::sketch::Sketch;
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
@@ -10,10 +10,9 @@ use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::{Attention, Focus, Page};
-use crate::history::TransactionId;
-use crate::relations::{Edge, EdgeIndex, Relation};
+use crate::history::{OperationId, TransactionId};
+use crate::relations::{Edge, EdgeIndex};
 use egui::{Ui, WidgetInfo, WidgetType};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is said of an anomaly without edges.
@@ -88,7 +87,8 @@ fn picture_ui(
         lit: lit(document, group),
         hidden: state.hidden.clone(),
         chosen: document.chosen.clone(),
-        pale: 0.75,
+        pale: 0.85,
+        weight: Weight::OfLit,
         ..Look::default()
     };
     let rest = super::legend::legend_ui(ui, area, state, &group.relations, None, requests);
@@ -98,33 +98,50 @@ fn picture_ui(
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
 }
 
-/// What has attention, and the edges of its anomaly; else those of the selected anomaly.
+/// The edges of the selected anomaly with their ends, and what has attention: another anomaly with its edges, too.
 pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
-    let anomaly = match document.hovered {
-        Some(Attention::Anomaly(id)) => Some(id),
-        _ => document.selected,
-    };
     let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
-    let edges = anomaly.and_then(|id| group.edges_of.get(&id)).into_iter().flatten().copied();
-    // The checker gives more evidence than the smallest counterexample needs.
-    let drawn = document.current_picture().filter(|_| anomaly == document.selected).map(|p| drawn_edges(p));
-    let is_drawn = |edge: &EdgeIndex| {
-        let ends = |(edge, _): &(Edge, _)| (edge.from, edge.to, edge.relation);
-        drawn.as_ref().is_none_or(|drawn| group.edges.get(*edge).map(ends).is_some_and(|edge| drawn.contains(&edge)))
-    };
-    lit.edges.extend(edges.filter(is_drawn));
-    let ends = lit.edges.iter().filter_map(|&edge| group.edges.get(edge));
-    let ends: Vec<TransactionId> = ends.flat_map(|(edge, _)| [edge.from, edge.to]).collect();
-    lit.transactions.extend(ends);
+    if let Some(Attention::Anomaly(id)) =
+        document.hovered.filter(|at| document.selected.map(Attention::Anomaly) != Some(*at))
+    {
+        lit.edges.extend(group.edges_of.get(&id).into_iter().flatten());
+    }
+    lit.edges.extend(own_edges(document, group));
+    for (edge, _) in lit.edges.iter().filter_map(|&edge| group.edges.get(edge)) {
+        lit.transactions.extend([edge.from, edge.to]);
+        lit.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
+    }
     lit.any = !lit.transactions.is_empty();
     lit
 }
 
-/// The edges of a counterexample, between transactions of the whole history.
-fn drawn_edges(picture: &Picture) -> BTreeSet<(TransactionId, TransactionId, Relation)> {
+/// The edges of the selected anomaly: those that its smallest counterexample needs, of which the checker gives more.
+fn own_edges(document: &Document, group: &GroupGraph) -> Vec<EdgeIndex> {
+    let own = document.selected.and_then(|id| group.edges_of.get(&id)).into_iter().flatten().copied();
+    let Some(picture) = document.current_picture() else { return own.collect() };
+    let drawn = drawn_edges(picture);
+    let find = |wanted: &Edge, is_found: &dyn Fn(&Edge) -> bool| {
+        let ends = |edge: &Edge| (edge.from, edge.to, edge.relation);
+        own.clone().find(|&at| group.edges.get(at).is_some_and(|(e, _)| ends(e) == ends(wanted) && is_found(e)))
+    };
+    let operations = |edge: &Edge| (edge.from_operation, edge.to_operation);
+    let found = |edge: &Edge| find(edge, &|e| operations(e) == operations(edge)).or_else(|| find(edge, &|_| true));
+    drawn.iter().filter_map(found).collect()
+}
+
+/// The edges of a counterexample, in terms of the whole history.
+fn drawn_edges(picture: &Picture) -> Vec<Edge> {
     let example = &picture.argument.counterexample;
     let whole = |t: TransactionId| example.renaming.old_transaction(t);
-    example.violation.edges.iter().map(|edge| (whole(edge.from), whole(edge.to), edge.relation)).collect()
+    let operation = |o: OperationId| example.renaming.operations.get(o.index()).copied();
+    let edges = example.violation.edges.iter().map(|edge| Edge {
+        from: whole(edge.from),
+        to: whole(edge.to),
+        from_operation: edge.from_operation.and_then(operation),
+        to_operation: edge.to_operation.and_then(operation),
+        ..edge.clone()
+    });
+    edges.collect()
 }
 
 /// The transaction of the whole history that a card or a row belongs to.

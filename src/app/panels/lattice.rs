@@ -212,7 +212,7 @@ fn legend_ui(ui: &mut Ui) {
             style::note(ui, word);
             ui.add_space(8.0);
         }
-        for (width, word) in [(1.4, "checked"), (0.5, "follows from another level")] {
+        for (width, word) in [(1.4, "checked"), (0.5, "follows from another level or from an anomaly in the list")] {
             let (area, _) = ui.allocate_exact_size(vec2(22.0, 14.0), Sense::hover());
             let stroke = Stroke::new(width, palette.weak);
             ui.painter().rect(area.shrink(1.0), 4.0, palette.tint(palette.weak), stroke, StrokeKind::Inside);
@@ -265,7 +265,9 @@ fn sentence(known: Known) -> String {
         Known::Holds(Some(because)) => format!("holds, because {because} does"),
         Known::Broken(None) => "violated".to_owned(),
         Known::Broken(Some(because)) => format!("violated, because {because} is"),
-        Known::BrokenBy(pattern) => format!("violated, because {} ({}) was found", pattern.row().title, pattern.id()),
+        Known::BrokenBy(pattern) => {
+            format!("violated, because the list has an anomaly {} ({})", pattern.row().title, pattern.id())
+        }
         Known::BrokenHere => "violated by the selected anomaly".to_owned(),
         Known::Open => "left open".to_owned(),
         Known::Nothing => "not checked".to_owned(),

@@ -11,6 +11,9 @@ use egui::{Button, Checkbox, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo
 /// Height for the sentences of a layer; longer ones scroll, and shorter ones leave space, so that nothing moves.
 const SENTENCES: f32 = 92.0;
 
+/// Width from which there is room for a word before the layers: all else in the strip has to stay in one line.
+const ROOM_FOR_HEADING: f32 = 680.0;
+
 /// Draws the strip above the graph, and under it what the current layer does.
 pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {
     let layers = &picture.argument.interpretation.layers;
@@ -22,6 +25,9 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
             super::small_button_ui(ui, Command::NextLayer, "→", requests);
             super::play_button_ui(ui, document.playing.is_some(), requests);
+        }
+        if ui.max_rect().width() >= ROOM_FOR_HEADING {
+            style::note(ui, "show:");
         }
         for (place, layer) in layers.iter().enumerate() {
             let chosen = document.stage == Stage::Layer(place);

@@ -38,7 +38,7 @@ pub(super) fn minimap_ui(
     ui.add_space(3.0);
     let size = vec2(ui.available_width(), HEIGHT);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    legend_ui(ui, !document.marks.all.is_empty());
+    legend_ui(ui, document);
     let map = document.minimap.as_ref()?;
     let area = area.shrink2(vec2(10.0, 2.0));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
@@ -114,13 +114,23 @@ fn marks_ui(
 }
 
 /// What the band shows, in a line below it.
-fn legend_ui(ui: &mut Ui, has_marks: bool) {
+fn legend_ui(ui: &mut Ui, document: &Document) {
+    let has_marks = !document.marks.all.is_empty();
     let palette = Palette::of(ui);
     let note = palette.theme().style(Role::NoteText).fill.map_or(palette.strong, colour32);
     let marks = has_marks.then_some((note, vec2(8.0, 6.0), "marks"));
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
         ui.add_space(10.0);
+        if let Some(timeline) = &document.timeline {
+            let axis = match (&timeline.clock, timeline.is_order) {
+                (Some(_), _) => "time →",
+                (None, true) => "order →",
+                (None, false) => "causal depth →",
+            };
+            style::note(ui, axis).on_hover_text("What increases from left to right");
+            ui.add_space(6.0);
+        }
         for (colour, size, text) in [
             (palette.bad, vec2(3.0, 10.0), "anomalies (taller: more)"),
             (palette.caution, vec2(2.0, 14.0), "the selected one"),

@@ -22,7 +22,7 @@ const LINES: usize = 3;
 /// Columns that the heading of a column of the table needs.
 const HEADING: usize = 6;
 /// Maximum number of rows of a step.
-const ROWS: usize = 3;
+const ROWS: usize = 5;
 /// Room above and below the text of a step together.
 const PAD: f32 = 8.0;
 
@@ -70,7 +70,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
         ui.spacing_mut().item_spacing.y = 0.0;
         for (place, step) in run.steps.iter().enumerate() {
             let colour = if is_odd(step) { palette.bad } else { palette.text };
-            let text = format!("{}  {}", place + 1, step.text.trim_end_matches('.'));
+            let text = format!("{}  {}{}", place + 1, step.text.trim_end_matches('.'), difference(run, step));
             let response = line_ui(ui, text, place == view.step, colour);
             if view.scroll && place == view.step {
                 response.scroll_to_me(None);
@@ -100,6 +100,18 @@ fn line_ui(ui: &mut Ui, text: String, selected: bool, colour: Color32) -> Respon
     let (at, elided) = (area.left_center() + vec2(SIDE, -galley.size().y / 2.0), galley.elided);
     ui.painter().galley(at, galley, colour);
     if elided { response.on_hover_text(text) } else { response }
+}
+
+/// Why a step is highlighted whose text does not say it.
+fn difference(run: &Run, step: &RunStep) -> String {
+    let setting = run.setting;
+    match (&step.expected, step.explained) {
+        (Some(Expected::Refused), _) => format!(", which {setting} would refuse"),
+        (Some(Expected::Answer { text, is_observed: false }), Explained::Current | Explained::Nothing) => {
+            format!(", but {setting} would return {text}")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Whether one up-to-date copy at the claimed level would not have done this.
@@ -151,9 +163,12 @@ fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String
         Expected::Refused => {
             (format!("At {setting} this write is refused: the key was changed since the transaction began."), true)
         }
-        Expected::Answer { text, is_observed: true } => {
-            (format!("With these operations alone, {setting} would return {text}, which it did."), false)
-        }
+        Expected::Answer { text, is_observed: true } => (
+            format!(
+                "With these operations alone, {setting} would return {text}, and the database returned {text}, too."
+            ),
+            false,
+        ),
         Expected::Answer { text, is_observed: false } => {
             let saw = match history.lists().read_by(operation) {
                 Some(_) => history.operation_text(operation),

@@ -34,19 +34,19 @@ pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
     whole.filter_map(|t| picture.argument.counterexample.renaming.new_transaction(t)).collect()
 }
 
-/// What is highlighted of a picture: what belongs to what has attention. At a step of the replay nothing of later steps is.
+/// What is highlighted of a picture: what belongs to what has attention. At a step of the replay everything up
+/// to it is, and nothing of later ones.
 pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
     let attention = document.attention();
-    let mut lit = Lit::new(picture, attention);
     let view = document.run.as_ref().filter(|view| view.of == Some(picture.argument.id));
     if let Some(view) = view
         && let Some(run) = &view.run
         && attention.is_some()
         && attention == view.attention()
     {
-        lit.keep_until(picture, &run.steps[..run.steps.len().min(view.step + 1)]);
+        return Lit::at_step(picture, attention, &run.steps[..run.steps.len().min(view.step + 1)]);
     }
-    lit
+    Lit::new(picture, attention)
 }
 
 /// Where a scene is drawn.

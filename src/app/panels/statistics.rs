@@ -96,7 +96,12 @@ type Plot = (Chart, &'static str, Option<String>);
 /// Access skew, transaction sizes, the shares of other outcomes, and where anomalies are.
 fn charts(figures: &Figures) -> [Plot; 4] {
     let number = |name: &str| axis(name, Unit::Number);
-    let place = || number("place in the history (transactions)");
+    let place = || {
+        number(match figures.by_time {
+            true => "transactions, by their start times",
+            false => "transactions: the first of each session, then the second of each, …",
+        })
+    };
     let chart = |title: &str, (x, y): (Axis, Axis), series: Vec<Series>, marks: Marks| Chart {
         title: title.to_owned(),
         x,

@@ -95,16 +95,35 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
     });
     strip_ui(ui, (state, document), chain, READERS.0, requests);
     ui.separator();
-    style::bold_line(ui, "All versions, oldest first", style::BODY, Palette::of(ui).text);
-    let height = versions::height(READERS.0);
+    all_ui(ui, (state, document), (history, chain), &places, requests);
+}
+
+/// All versions in rows, at first those at issue.
+fn all_ui(
+    ui: &mut Ui,
+    (state, document): (&State, &Document),
+    (history, chain): (&History, &Chain),
+    at_issue: &[usize],
+    requests: &mut Requests,
+) {
+    let (columns, height) = (columns(ui), versions::height(READERS.0));
+    // Known from the frame before.
+    let id = ui.id().with("rows of versions in view");
+    let in_view = ui.data(|data| data.get_temp::<Vec<usize>>(id)).unwrap_or_default();
+    ui.horizontal_wrapped(|ui| {
+        style::bold_line(ui, "All versions, oldest first", style::BODY, Palette::of(ui).text);
+        around(chain, &in_view, ["above", "below"]).map(|rest| style::note(ui, rest));
+    });
     let n = chain.rows.len().div_ceil(columns);
     let mut area = ScrollArea::vertical().id_salt("versions").auto_shrink(false);
-    if let Some(place) = scroll_target(ui, document, history, chain) {
-        area = area.vertical_scroll_offset((place / columns) as f32 * (height + ui.spacing().item_spacing.y));
+    let pitch = height + ui.spacing().item_spacing.y;
+    if is_new(ui, document, chain) {
+        let n_visible = ((ui.available_height() / pitch) as usize).max(1) * columns;
+        area = area.vertical_scroll_offset((densest(at_issue, columns, n_visible) / columns) as f32 * pitch);
     }
     let anomaly = anomaly(document, &state.hidden);
-    area.show_rows(ui, height, n, |ui, rows| {
-        for row in rows {
+    let seen = area.show_rows(ui, height, n, |ui, rows| {
+        for row in rows.clone() {
             let places: Vec<usize> = (row * columns..((row + 1) * columns).min(chain.rows.len())).collect();
             let detail = Detail { readers: READERS.0, forced: false };
             let scene = versions::scene(history, chain, anomaly.as_ref(), &places, detail);
@@ -113,6 +132,21 @@ fn chain_ui(ui: &mut Ui, state: &State, document: &Document, chain: &Chain, requ
             scene_ui(ui, &scene, place, &response, (state, document), requests);
         }
     });
+    // A row of which only the readers are seen is not in view.
+    let first = ((seen.state.offset.y + pitch / 3.0) / pitch) as usize * columns;
+    let last = ((seen.state.offset.y + seen.inner_rect.height() + pitch / 3.0) / pitch) as usize * columns;
+    let now: Vec<usize> = (first..last.min(chain.rows.len())).collect();
+    if now != in_view {
+        ui.data_mut(|data| data.insert_temp(id, now));
+        ui.ctx().request_repaint();
+    }
+}
+
+/// The first version of the row with which a view of `n` versions begins that has the most of these in it.
+fn densest(places: &[usize], columns: usize, n: usize) -> usize {
+    let rows = places.iter().map(|place| place / columns * columns);
+    let n_in = |first: usize| places.iter().filter(|place| (first..first + n).contains(*place)).count();
+    rows.max_by(|a, b| n_in(*a).cmp(&n_in(*b)).then(b.cmp(a))).unwrap_or(0)
 }
 
 /// Whether all versions of the key are side by side, which leaves room below them.
@@ -138,11 +172,16 @@ fn at_issue(ui: &Ui, (state, document): (&State, &Document), chain: &Chain) -> V
 
 /// "3 earlier, 2 later not shown", before the first and after the last of some versions.
 fn left_out(chain: &Chain, places: &[usize]) -> Option<String> {
+    around(chain, places, ["earlier", "later"]).map(|told| format!("{told} not shown"))
+}
+
+/// "3 above, 2 below", before the first and after the last of some versions.
+fn around(chain: &Chain, places: &[usize], names: [&str; 2]) -> Option<String> {
     let earlier = places.first().copied().unwrap_or(0);
     let later = places.last().map_or(0, |last| chain.rows.len() - 1 - last);
-    let told = [(earlier, "earlier"), (later, "later")].into_iter().filter(|(n, _)| *n > 0);
+    let told = [earlier, later].into_iter().zip(names).filter(|(n, _)| *n > 0);
     let told: Vec<String> = told.map(|(n, which)| format!("{} {which}", grouped(n as u64))).collect();
-    (!told.is_empty()).then(|| format!("{} not shown", told.join(", ")))
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// The versions that the anomaly is about, with what it forces: all that it orders, however narrow the window is.
@@ -212,15 +251,26 @@ fn strip_title(history: &History, chain: &Chain, places: &[usize]) -> String {
     format!("Versions of key {name}, {}{rest}", chain.basis())
 }
 
-/// Scrolls to the anomaly's versions when the chain is first shown.
-fn scroll_target(ui: &Ui, document: &Document, history: &History, chain: &Chain) -> Option<usize> {
+/// Whether the chain is shown for the first time with this anomaly.
+fn is_new(ui: &Ui, document: &Document, chain: &Chain) -> bool {
     let id = ui.id().with("versions shown");
     let now = (chain.key, document.key.as_ref().and_then(|view| view.of));
     let shown = ui.data(|data| data.get_temp::<(KeyId, Option<ViolationId>)>(id));
-    if shown == Some(now) {
-        return None;
+    let is_new = shown != Some(now) && anomaly(document, &Default::default()).is_some();
+    if is_new {
+        ui.data_mut(|data| data.insert_temp(id, now));
     }
-    let anomaly = anomaly(document, &Default::default())?;
-    ui.data_mut(|data| data.insert_temp(id, now));
-    versions::places(history, chain, &anomaly, 1).first().copied()
+    is_new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_begins_where_the_most_versions_at_issue_are() {
+        assert_eq!(densest(&[0, 1911, 1912, 1916], 4, 8), 1908);
+        assert_eq!(densest(&[5, 6], 4, 8), 4);
+        assert_eq!(densest(&[], 4, 8), 0);
+    }
 }

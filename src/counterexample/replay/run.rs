@@ -3,7 +3,7 @@
 use super::Isolation;
 use super::interleave::{Action, are_turned, interleave};
 use super::seen::{self, Expected, Explained, KeyState};
-use super::versions::{Versions, versions};
+use super::versions::{Known, versions};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::counterexample::sentences::{Words, runs};
@@ -48,14 +48,14 @@ pub struct Run {
 
 /// [`run_with`] what the argument itself shows of the order of versions.
 pub fn run(example: &Counterexample, control: &Control) -> Run {
-    run_with(example, &[], control)
+    run_with(example, &Known::default(), control)
 }
 
-/// Steps through a counterexample in the order of [`interleave()`], given which versions are `known` to be newer in the
-/// whole history. Transactions without operations do not act. As expensive as that, and O(steps · keys).
-pub fn run_with(example: &Counterexample, known: &[Versions], control: &Control) -> Run {
+/// Steps through a counterexample in the order of [`interleave()`], given what is `known` of its writes in the whole
+/// history. Transactions without operations do not act. As expensive as that, and O(steps · keys).
+pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> Run {
     let history = &example.history;
-    let versions = versions(example, known);
+    let versions = versions(example, &known.order);
     let plan = interleave(history, example.level, &versions, control);
     let setting = Isolation::claiming(example.level);
     let words = Words::new(history, &[]);
@@ -82,7 +82,11 @@ pub fn run_with(example: &Counterexample, known: &[Versions], control: &Control)
             explained = Explained::of(history, &before[place], transaction, o);
             expected = Expected::of(history, &before[place], o, n_at_start, setting);
         }
-        let text = runs::sentence(&words, transaction, action, explained);
+        let replaced = match action {
+            Action::Operation(o) => known.replaced(history, o),
+            Action::Begin | Action::Commit | Action::Abort => None,
+        };
+        let text = runs::sentence(&words, (transaction, action), explained, replaced);
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
     let count = |wanted: Explained| steps.iter().filter(|step| step.explained == wanted).count();

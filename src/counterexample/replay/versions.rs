@@ -3,7 +3,7 @@
 use crate::counterexample::Counterexample;
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::observed_after;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two writes of one key by different transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,28 @@ pub struct Versions {
     pub older: OperationId,
     /// The write of the newer version.
     pub newer: OperationId,
+}
+
+/// What the whole history says of the writes of a counterexample.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Which versions are newer.
+    pub order: Vec<Versions>,
+    /// Writes whose transactions wrote the key again later.
+    pub intermediate: BTreeSet<OperationId>,
+}
+
+impl Known {
+    /// The writer of an intermediate version that a read returned. O(operations).
+    pub(super) fn replaced(&self, history: &History, read: OperationId) -> Option<TransactionId> {
+        let object = history.operation(read);
+        let is_read = |write: &&OperationId| {
+            let write = history.operation(**write);
+            object.kind == OperationKind::Read && write.key == object.key && write.value == object.value
+        };
+        let write = self.intermediate.iter().find(is_read)?;
+        Some(history.transaction_of(*write)).filter(|writer| *writer != history.transaction_of(read))
+    }
 }
 
 impl Versions {

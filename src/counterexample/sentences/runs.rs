@@ -35,12 +35,13 @@ pub(in crate::counterexample) fn turned(words: &Words<'_>, older: OperationId, n
     )
 }
 
-/// What a transaction does, with how the value read came about.
+/// What a transaction does, with how the value read came about. `replaced`: who wrote the key again after the write that was
+/// read, which the operations shown do not contain.
 pub(in crate::counterexample) fn sentence(
     words: &Words<'_>,
-    transaction: TransactionId,
-    action: Action,
+    (transaction, action): (TransactionId, Action),
     explained: Explained,
+    replaced: Option<TransactionId>,
 ) -> String {
     let name = words.transaction(transaction);
     let o = match action {
@@ -58,13 +59,18 @@ pub(in crate::counterexample) fn sentence(
         let verb = if words.history.lists().is_list(operation.key) { "appends" } else { "writes" };
         return format!("{name} {verb} {content}.");
     }
-    let how = match explained {
-        Explained::Nothing if operation.value == Value::UNRECORDED => "the file does not say what it returned",
-        Explained::Nothing | Explained::Current => "the last committed version shown",
-        Explained::Own => "its own write",
-        Explained::Older => "an older version, which was overwritten before",
-        Explained::Uncommitted => "a write of a transaction that had not ended",
-        Explained::Nowhere => "no state up to here explains it",
+    let how = match (explained, replaced) {
+        (Explained::Nothing, _) if operation.value == Value::UNRECORDED => {
+            "the file does not say what it returned".to_owned()
+        }
+        (_, Some(writer)) => {
+            format!("an intermediate version, as {} wrote this key again afterwards", words.transaction(writer))
+        }
+        (Explained::Nothing | Explained::Current, None) => "the last committed version shown".to_owned(),
+        (Explained::Own, None) => "its own write".to_owned(),
+        (Explained::Older, None) => "an older version, which was overwritten before".to_owned(),
+        (Explained::Uncommitted, None) => "a write of a transaction that had not ended".to_owned(),
+        (Explained::Nowhere, None) => "no state up to here explains it".to_owned(),
     };
     format!("{name} reads {content}: {how}.")
 }
@@ -87,16 +93,14 @@ pub(in crate::counterexample) fn summary(level: Level, count: impl Fn(Explained)
     match odd.is_empty() {
         true => {
             format!(
-                "Only the operations shown are replayed, without the others of these transactions. Each of the reads shown returned \
+                "Only the operations shown are replayed, without the others of these transactions. Among them, each read returned \
                  what was committed last, but the transactions overlapped in a way that {} ({}) does not allow.",
                 level.spoken(),
                 level.code()
             )
         }
         false => {
-            let text = odd.join(", ");
-            let (first, rest) = text.split_at(text.len().min(1));
-            format!("{}{rest}.", first.to_uppercase())
+            format!("In all, {}.", odd.join(", "))
         }
     }
 }

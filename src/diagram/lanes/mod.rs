@@ -34,6 +34,10 @@ const GRAIN: f32 = 3.0;
 const FONT: f32 = 11.0;
 /// Maximum number of bars that get a name for screen readers.
 const NAMED: usize = 300;
+/// Room at the sides of all lanes, as a share of the width.
+const SPARE: f64 = 0.05;
+/// How far a transaction that is cut goes on out of sight.
+const CUT: f32 = 8.0;
 /// Maximum number of incidents among which faults are drawn.
 const INCIDENTS: usize = 10_000;
 /// Maximum number of columns of a name above its bar.
@@ -122,7 +126,9 @@ impl<'a> Lanes<'a> {
         let width = f64::from(self.plot.width());
         let zoom = width / (to - from + 2.0 * margin).max(1e-9);
         let zoom = if self.shown.true_time { zoom } else { zoom.min(WIDEST) };
-        self.view = View { zoom, left: (from + to) / 2.0 - width / 2.0 / zoom, top: 0.0 };
+        // No empty room at one side while something is out of sight at the other.
+        let last = (axis.length + margin - width / zoom).max(-margin);
+        self.view = View { zoom, left: ((from + to) / 2.0 - width / 2.0 / zoom).clamp(-margin, last), top: 0.0 };
     }
 
     /// Shows this stretch of the axis, and the session if one is named, in the middle.
@@ -134,14 +140,16 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Keeps zoom and position within bounds: at least a quarter of the width is used, and moments can be distinguished.
+    /// Keeps zoom and position within bounds: at least a quarter of the width is used, moments can be distinguished, and one
+    /// side is empty only while nothing is out of sight at the other.
     pub fn keep_in_bounds(&mut self) {
         let (width, length) = (f64::from(self.plot.width()), self.axis().length.max(1e-9));
         let height = self.above(self.rows.len() + 1);
         let view = &mut self.view;
         view.zoom = view.zoom.clamp(width / (length * 4.0), width * 1e7 / length);
         let sight = width / view.zoom;
-        view.left = view.left.clamp(-sight * 0.5, (length - sight * 0.5).max(-sight * 0.5));
+        let least = -sight * SPARE;
+        view.left = view.left.clamp(least, (length - sight * (1.0 - SPARE)).max(least));
         view.top = view.top.clamp(0.0, (height - self.plot.height()).max(0.0));
     }
 
@@ -264,8 +272,11 @@ impl<'a> Lanes<'a> {
 
     fn draw_bar(&self, scene: &mut Scene, bar: &Bar) {
         let history = self.shown.history;
-        let x = bar.area.left().max(self.plot.left())..=bar.area.right().min(self.plot.right());
-        let area = Rect::from_x_y_ranges(x, bar.area.y_range());
+        let shown = |beyond: f32| {
+            let (left, right) = (self.plot.left() - beyond, self.plot.right() + beyond);
+            Rect::from_x_y_ranges(bar.area.left().max(left)..=bar.area.right().min(right), bar.area.y_range())
+        };
+        let area = shown(0.0);
         let target = Some(bar.target);
         if bar.n > 1 {
             scene.rect(area.shrink2(vec2(0.0, 5.0)), 0.0, Role::Crowd, target);
@@ -276,7 +287,8 @@ impl<'a> Lanes<'a> {
             true => (Emphasis::Cycle, Role::CardTitle),
             false => (Emphasis::Evidence, Role::CardStatus),
         };
-        scene.rect(area, 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
+        // The frame of one that is cut goes on out of sight.
+        scene.rect(shown(CUT), 4.0, Role::Bar(history.outcome(bar.transaction), emphasis), target);
         let columns = room_for_name(area.width());
         if columns > 2 {
             let name = elide(&history.transaction_name(bar.transaction), columns);
