@@ -159,6 +159,18 @@ fn what_cannot_be_followed_is_refused_in_one_line() {
     }
 }
 
+/// The writer of what is waited for may be on the line that cannot be read.
+#[test]
+fn what_waits_for_a_line_that_cannot_be_read_is_not_violated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cut.txt");
+    for (last, code, is_violated) in [("b: [w x 1, w y", 2, false), ("b: [w y 1]", 1, true)] {
+        fs::write(&path, format!("a: [r x 1]\n{last}")).expect("a file");
+        let (ended, out, err) = said(&run(&["check", "--follow", text(&path), "--until-idle", "0"]));
+        assert_eq!((ended, out.contains("violated")), (Some(code), is_violated), "{out}{err}");
+    }
+}
+
 #[test]
 fn a_file_that_becomes_shorter_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -125,8 +125,11 @@ impl Work<'_> {
         let mut records = Vec::new();
         let read = self.stream.finish(&mut records);
         self.take(records)?;
-        self.follower.finish(self.stream.names());
-        self.say_news(0);
+        // What waits may have read what could not be read here.
+        if read.is_ok() {
+            self.follower.finish(self.stream.names());
+            self.say_news(0);
+        }
         read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
     }
 

@@ -15,6 +15,8 @@ const LOWEST: f32 = 90.0;
 const LINES: f32 = 36.0;
 const ROW: f32 = 28.0;
 const NOTE: f32 = 18.0;
+/// Length of a sample of a line: more than one dash of each.
+const SAMPLE: f32 = 40.0;
 /// A graph of this height has room for two rows, in points.
 const ROOMY: f32 = 260.0;
 
@@ -37,7 +39,7 @@ pub(super) fn legend_ui(
     let present: Vec<Relation> = Relation::ALL.into_iter().filter(|relation| present.contains(relation)).collect();
     let named = |relation: &Relation| format!("{} {}", relation.code(), relation.name());
     let small = FontId::proportional(style::SMALL);
-    let width = |text: String| ui.painter().layout_no_wrap(text, small.clone(), palette.text).size().x + 58.0;
+    let width = |text: String| ui.painter().layout_no_wrap(text, small.clone(), palette.text).size().x + SAMPLE + 30.0;
     let widths: Vec<f32> = present.iter().map(|relation| width(named(relation))).collect();
     let breaks = if area.height() < ROOMY { None } else { second_row(&widths, area.width() - 10.0) };
     // Letters alone where there is little room.
@@ -52,7 +54,7 @@ pub(super) fn legend_ui(
         let shown = !state.hidden.contains(&relation);
         let colour = if shown { palette.text } else { palette.weak.gamma_multiply(0.6) };
         let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), colour);
-        let size = vec2(galley.size().x + 52.0, 22.0);
+        let size = vec2(galley.size().x + SAMPLE + 24.0, 22.0);
         if left + size.x > area.right() {
             break;
         }
@@ -62,9 +64,9 @@ pub(super) fn legend_ui(
         let painter = ui.painter();
         let line = if response.hovered() { palette.weak } else { palette.line };
         painter.rect(item, CornerRadius::same(6), palette.panel, Stroke::new(1.0, line), StrokeKind::Inside);
-        let sample = Rect::from_min_max(item.min + vec2(8.0, 0.0), pos2(item.left() + 36.0, item.bottom()));
+        let sample = Rect::from_min_max(item.min + vec2(8.0, 0.0), pos2(item.left() + 8.0 + SAMPLE, item.bottom()));
         paint_relation(painter, sample, relation, &palette, shown);
-        painter.galley(pos2(item.left() + 44.0, item.center().y - galley.size().y / 2.0), galley, colour);
+        painter.galley(pos2(item.left() + 16.0 + SAMPLE, item.center().y - galley.size().y / 2.0), galley, colour);
         response.widget_info(|| {
             WidgetInfo::selected(WidgetType::Checkbox, true, shown, format!("Show {}", named(&relation)))
         });

@@ -66,6 +66,7 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
     // By transaction that began: how many writes of each key were committed then.
     let mut starts: BTreeMap<TransactionId, Vec<usize>> = BTreeMap::new();
     let mut steps = Vec::with_capacity(plan.steps.len());
+    let mut intermediate = None;
     for step in &plan.steps {
         let (transaction, action) = (step.transaction, step.action);
         if action == Action::Begin {
@@ -86,6 +87,7 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
             Action::Operation(o) => known.replaced(history, o),
             Action::Begin | Action::Commit | Action::Abort => None,
         };
+        intermediate = intermediate.or(replaced);
         let text = runs::sentence(&words, (transaction, action), explained, replaced);
         steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
@@ -93,6 +95,7 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
     let turned = versions.iter().find(|pair| are_turned(history, **pair, &plan.steps));
     let summary = [
         Some(runs::summary(example.level, count)),
+        intermediate.map(|writer| runs::intermediate(&words, writer)),
         turned.map(|pair| runs::turned(&words, pair.older, pair.newer)),
         Some(runs::shown(&plan.shown_at, setting, history.has_times())),
     ];

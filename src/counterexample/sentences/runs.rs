@@ -35,6 +35,12 @@ pub(in crate::counterexample) fn turned(words: &Words<'_>, older: OperationId, n
     )
 }
 
+/// Why a read of an intermediate version of `writer` is not wrong in the run.
+pub(in crate::counterexample) fn intermediate(words: &Words<'_>, writer: TransactionId) -> String {
+    let name = words.transaction(writer);
+    format!("The later write of {name} is left out, too: so its intermediate version counts as committed here.")
+}
+
 /// What a transaction does, with how the value read came about. `replaced`: who wrote the key again after the write that was
 /// read, which the operations shown do not contain.
 pub(in crate::counterexample) fn sentence(
