@@ -91,13 +91,12 @@ pub(super) fn known_here(results: &[&LevelResult], told: Told, level: &LatticeLe
             .filter_map(|weaker| lattice::level(weaker.code()))
             .any(|weaker| weaker.decided == level.decided || level.implies(weaker))
     };
-    match known(results, level) {
-        Known::Nothing | Known::Open if told.wrong_read.is_some() && implies_pl2() => {
-            told.wrong_read.map_or(known(results, level), Known::BrokenBy)
-        }
-        Known::Nothing | Known::Open if is_broken() => Known::BrokenHere,
-        known => known,
+    let own = known(results, level);
+    if !matches!(own, Known::Nothing | Known::Open) {
+        return own;
     }
+    let by_itself = told.wrong_read.filter(|_| implies_pl2()).map(Known::BrokenBy);
+    by_itself.or_else(|| is_broken().then_some(Known::BrokenHere)).unwrap_or(own)
 }
 
 /// The strongest levels known to hold: no other one known to hold implies them.
