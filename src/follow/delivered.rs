@@ -75,3 +75,9 @@ impl Delivered {
         self.seq != other.seq && other.seen.get(self.session as usize).is_some_and(|&last| last >= self.position)
     }
 }
+
+/// Adds what another transaction has seen to what one has: by session, the last position.
+pub(super) fn merge(seen: &mut Vec<u32>, other: &[u32]) {
+    seen.resize(seen.len().max(other.len()), 0);
+    seen.iter_mut().zip(other).for_each(|(mine, other)| *mine = (*mine).max(*other));
+}

@@ -90,13 +90,11 @@ pub(super) struct Order {
     owned: FxHashMap<Owner, Vec<(Node, Node)>>,
     /// The transactions whose events moved since this was taken last.
     pub(super) moved: Vec<Seq>,
-    /// Elementary steps so far: visited events and edges.
-    pub(super) steps: u64,
 }
 
 kept!(Edge { to, is_forced, others });
 kept!(Vertex { position, of, next, previous });
-kept!(Order { vertices, free, end, owned, moved, steps });
+kept!(Order { vertices, free, end, owned, moved });
 
 impl Order {
     /// A new event of a transaction, at the end.
@@ -136,7 +134,6 @@ impl Order {
     /// Adds an edge, or an owner to it. Error: the cycle that it would close; then nothing has changed. O(what lies
     /// between the two events).
     pub(super) fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
-        self.steps += 1;
         if from == to {
             return Err(vec![vec![owner]]);
         }
@@ -172,7 +169,6 @@ impl Order {
         let mut found = vec![to];
         let mut waiting = vec![to];
         while let Some(at) = waiting.pop() {
-            self.steps += 1;
             for &Edge { to: next, .. } in &self.vertices[at as usize].next {
                 if next == to || parent.contains_key(&next) || self.position(next) > limit {
                     continue;
@@ -207,7 +203,6 @@ impl Order {
         let mut found = vec![from];
         let mut waiting = vec![from];
         while let Some(at) = waiting.pop() {
-            self.steps += 1;
             for &previous in &self.vertices[at as usize].previous {
                 if self.position(previous) >= limit && seen.insert(previous) {
                     found.push(previous);
@@ -246,6 +241,18 @@ impl Order {
                 self.vertices[to as usize].remove_previous(from);
             }
         }
+    }
+
+    /// Removes an event in front of a place, as everything in front of it is removed.
+    pub(super) fn remove_first(&mut self, node: Node, end: u64) {
+        let Vertex { next, .. } = std::mem::take(&mut self.vertices[node as usize]);
+        for edge in &next {
+            let to = &mut self.vertices[edge.to as usize];
+            if to.position >= end {
+                to.remove_previous(node);
+            }
+        }
+        self.free.push(node);
     }
 
     /// Removes an event with its edges.

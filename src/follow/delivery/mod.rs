@@ -10,7 +10,7 @@ mod ending;
 mod sources;
 mod written;
 
-use super::delivered::{Delivered, Read};
+use super::delivered::{self, Delivered, Read};
 use super::keep::{Reading, kept};
 use super::lists::{self, List};
 use super::order::Seq;
@@ -440,8 +440,7 @@ impl Delivery {
         let mut seen = before.map(|before| before.seen.to_vec()).unwrap_or_default();
         for read in reads {
             let Some(writer) = self.recent.get(&read.writer).and_then(Weak::upgrade) else { continue };
-            seen.resize(seen.len().max(writer.seen.len()), 0);
-            seen.iter_mut().zip(&writer.seen).for_each(|(mine, other)| *mine = (*mine).max(*other));
+            delivered::merge(&mut seen, &writer.seen);
         }
         seen.resize(seen.len().max(session as usize + 1), 0);
         seen[session as usize] = position;

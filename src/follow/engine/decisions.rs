@@ -1,6 +1,7 @@
 //! Pairs of writers that nothing orders: the decisions on them, and the search where they contradict each other.
 
-use super::{BASE, Engine, Failure, Resident, Versions};
+use super::keys::Key;
+use super::{BASE, Engine, Failure, Resident};
 use crate::checkers::Level;
 use crate::follow::order::{Cycle, Node, Owner, Seq};
 use std::collections::BTreeSet;
@@ -50,13 +51,24 @@ impl Engine {
     fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
         let added = self.order.add(from, to, owner);
         let moved = std::mem::take(&mut self.order.moved);
-        moved.iter().for_each(|&t| self.widen_for(t));
-        if self.level == Level::ParallelSnapshotIsolation {
-            let places = moved.iter().filter_map(|t| self.residents.get(t)).map(|t| self.order.position(t.start));
-            places.min().into_iter().for_each(|first| self.doubt_from(first));
+        if !moved.is_empty() {
+            self.note_moved(&moved);
+            self.dirty.extend(moved);
         }
-        self.dirty.extend(moved);
         added
+    }
+
+    /// Puts the versions of transactions that moved where they belong.
+    fn note_moved(&mut self, moved: &[Seq]) {
+        let residents = || moved.iter().filter_map(|&t| self.residents.get(t));
+        for Resident { t, commit, .. } in residents() {
+            self.keys.move_to(t, self.order.position(*commit));
+        }
+        residents().flat_map(|resident| &resident.t.writes).for_each(|&key| self.keys.sort(key));
+        if self.level == Level::ParallelSnapshotIsolation {
+            let first = residents().map(|resident| self.order.position(resident.start)).min();
+            first.into_iter().for_each(|first| self.doubt_from(first));
+        }
     }
 
     /// Leaves out a read of what was settled by age.
@@ -83,20 +95,30 @@ impl Engine {
                 continue;
             }
             let Wrong { key, older, newer, reader, .. } = wrong;
-            if let (BASE, Some(reader)) = (older, reader) {
-                self.base_before(reader, key, newer)?;
-                continue;
-            }
-            if let Some((first, then)) = self.known_order(older, newer) {
-                self.force_pair(first, then)?;
-                continue;
-            }
-            let mut blamed = BTreeSet::new();
-            if !self.decide(older, newer, &mut blamed) && !self.decide(newer, older, &mut blamed) {
-                self.reconsider(wrong, blamed)?;
+            match (older, reader) {
+                (BASE, Some(reader)) => self.base_before(reader, key, newer)?,
+                _ if self.level.is_weak() => self.precede(newer, older)?,
+                _ => self.decide_on(wrong)?,
             }
         }
         Ok(())
+    }
+
+    /// Orders two writers that the order gets wrong: as is known, or one way or the other.
+    fn decide_on(&mut self, wrong: Wrong) -> Result<(), Failure> {
+        let Wrong { older, newer, .. } = wrong;
+        self.searched += 1;
+        if self.searched > MOST_TRIED {
+            return Err(Failure::TooLong);
+        }
+        if let Some((first, then)) = self.known_order(older, newer) {
+            return self.force_pair(first, then);
+        }
+        let mut blamed = BTreeSet::new();
+        match self.decide(older, newer, &mut blamed) || self.decide(newer, older, &mut blamed) {
+            true => Ok(()),
+            false => self.reconsider(wrong, blamed),
+        }
     }
 
     /// The order of two writers, if it is known.
@@ -150,7 +172,7 @@ impl Engine {
         }
         if let (BASE, Some(reader), false) = (older, reader, is_by_paths) {
             let owner = self.base_owner(reader, key);
-            let added = self.add(self.residents[&reader].start, self.residents[&newer].commit, owner);
+            let added = self.add(self.residents[reader].start, self.residents[newer].commit, owner);
             let Err(cycle) = added else { return self.search(blamed, mine, depth + 1) };
             blamed.extend(loose(&cycle).into_iter().filter(|owner| !mine.contains(owner)));
             if owner != Owner::Forced {
@@ -209,9 +231,10 @@ impl Engine {
     /// The next thing that the order gets wrong, among what changed.
     fn next_wrong(&mut self) -> Option<Wrong> {
         while let Some(&t) = self.dirty.first() {
-            if self.residents.contains_key(&t) {
+            if self.residents.contains(t) {
                 let wrong = match self.level {
                     Level::ParallelSnapshotIsolation => self.missed(t),
+                    level if level.is_weak() => self.disordered(t),
                     _ => self.wrong_read(t).or_else(|| self.wrong_version(t)),
                 };
                 if wrong.is_some() {
@@ -223,82 +246,60 @@ impl Engine {
         None
     }
 
+    /// A weak level: a version of `t` that a reader of an earlier one has seen, or behind which there is one that its own
+    /// reader has seen.
+    fn disordered(&self, t: Seq) -> Option<Wrong> {
+        let of_key = |key: u32| {
+            let writers = self.keys.get(key)?.in_front(t).iter().map(|version| version.t).chain([t]);
+            writers.flat_map(|older| self.keys.readers(key, older).iter().map(move |&reader| (older, reader))).find_map(
+                |(older, reader)| {
+                    let reads = self.residents[reader].reads.iter().enumerate();
+                    let mut seen = reads.filter(|(_, read)| **read == (key, older));
+                    let newer = seen.find_map(|(n, _)| self.seen_behind(reader, n))?;
+                    Some(Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
+                },
+            )
+        };
+        self.residents[t].t.writes.iter().copied().find_map(of_key)
+    }
+
     /// A read of `t` that another version comes before.
-    pub(super) fn wrong_read(&mut self, t: Seq) -> Option<Wrong> {
-        let resident = &self.residents[&t];
-        let end = self.order.position(resident.start);
-        let mut steps = 0;
-        let wrong = resident.reads.iter().find_map(|&(key, older)| {
-            let place = self.place_of(older);
-            if place >= Some(self.bounds.get(&key).map_or(0, |bounds| bounds.0)) {
-                return None;
-            }
-            let mut others = self.versions.get(&key)?.iter().inspect(|_| steps += 1);
-            let newer = others.find(|other| {
-                let between = self.order.position(other.commit);
-                between < end && Some(between) > place && other.t != t
-            })?;
-            Some(Wrong { key, older, newer: newer.t, reader: Some(t), path: Vec::new() })
-        });
-        self.order.steps += steps;
-        wrong
+    pub(super) fn wrong_read(&self, t: Seq) -> Option<Wrong> {
+        let Resident { reads, start, .. } = &self.residents[t];
+        let begin = self.order.position(*start);
+        reads.iter().find_map(|&(key, older)| {
+            let newer = self.keys.get(key)?.in_force(begin, t);
+            (newer != older).then(|| Wrong { key, older, newer, reader: Some(t), path: Vec::new() })
+        })
     }
 
-    /// Where the version of a writer is; none for the settled one, which comes before all.
-    fn place_of(&self, writer: Seq) -> Option<u64> {
-        (writer != BASE).then(|| self.order.position(self.residents[&writer].commit))
-    }
-
-    /// A version of `t` that comes between another and its reader, that another comes between, or that overlaps one.
+    /// A version of `t` that comes between the one in front of it and a reader of that, one that comes between it and a
+    /// reader of its own, or one that overlaps it. All else was right before, or is found with another that moved.
     fn wrong_version(&self, t: Seq) -> Option<Wrong> {
-        let resident = &self.residents[&t];
-        let place = self.order.position(resident.commit);
-        resident.t.writes.iter().find_map(|&key| {
-            let versions = self.versions.get(&key)?;
-            // Else no reader of the key begins behind it: none can miss it, and it has none.
-            let is_read_later = self.bounds.get(&key).is_some_and(|(_, last_start)| *last_start > place);
-            let wrong = is_read_later.then(|| self.wrong_reader(key, versions, t, place)).flatten();
-            wrong.or_else(|| self.overlapping(key, versions, t))
+        self.residents[t].t.writes.iter().find_map(|&key| {
+            let versions = self.keys.get(key)?;
+            let before = versions.in_front(t).last().map_or(BASE, |version| version.t);
+            let behind = versions.behind(t).first().map(|version| version.t);
+            let missed = self.missed_by_reader(key, versions, before, t);
+            let missed = missed.or_else(|| self.missed_by_reader(key, versions, t, behind?));
+            missed.or_else(|| self.overlap(key, before, t)).or_else(|| self.overlap(key, t, behind?))
         })
     }
 
-    /// A reader of a key that misses the version of `t`, or one that read it and misses another.
-    fn wrong_reader(&self, key: u32, versions: &Versions, t: Seq, place: u64) -> Option<Wrong> {
-        let in_front = versions.iter().filter(|other| self.order.position(other.commit) <= place);
-        std::iter::once(BASE).chain(in_front.map(|other| other.t)).find_map(|older| {
-            self.readers.get(&(key, older))?.iter().find_map(|&reader| {
-                let end = self.order.position(self.residents[&reader].start);
-                let newer = match older == t {
-                    true => self.between(versions, place, reader, end),
-                    false => Some(t).filter(|_| reader != t && place < end),
-                };
-                newer.map(|newer| Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
-            })
-        })
+    /// A reader of a version that begins behind the next one.
+    fn missed_by_reader(&self, key: u32, versions: &Key, older: Seq, newer: Seq) -> Option<Wrong> {
+        let place = self.order.position(self.residents[newer].commit);
+        let is_behind = |reader: &Seq| place < self.order.position(self.residents[*reader].start);
+        let reader = versions.readers(older).iter().copied().find(is_behind)?;
+        Some(Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
     }
 
-    /// A version behind a place and in front of `end`, where its reader begins.
-    fn between(&self, versions: &Versions, place: u64, reader: Seq, end: u64) -> Option<Seq> {
-        let is_between = |other: u64| place < other && other < end;
-        let mut others = versions.iter().filter(|other| other.t != reader);
-        others.find(|other| is_between(self.order.position(other.commit))).map(|other| other.t)
-    }
-
-    /// Snapshot isolation: another writer of a key that overlaps `t`, the one that commits first in front.
-    fn overlapping(&self, key: u32, versions: &Versions, t: Seq) -> Option<Wrong> {
-        if self.level != Level::SnapshotIsolation {
-            return None;
-        }
-        let Resident { start, commit, .. } = &self.residents[&t];
-        let (start, commit) = (self.order.position(*start), self.order.position(*commit));
-        versions.iter().filter(|other| other.t != t).find_map(|other| {
-            let place = self.order.position(other.commit);
-            let (older, newer) = match place < commit {
-                true => (start < place).then_some((other.t, t)),
-                false => (self.order.position(other.start) < commit).then_some((t, other.t)),
-            }?;
-            Some(Wrong { key, older, newer, reader: None, path: Vec::new() })
-        })
+    /// Snapshot isolation: two writers of a key, one after the other, that overlap.
+    fn overlap(&self, key: u32, older: Seq, newer: Seq) -> Option<Wrong> {
+        let is_overlap = self.level == Level::SnapshotIsolation
+            && older != BASE
+            && self.order.position(self.residents[newer].start) < self.order.position(self.residents[older].commit);
+        is_overlap.then(|| Wrong { key, older, newer, reader: None, path: Vec::new() })
     }
 }
 

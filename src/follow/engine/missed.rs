@@ -15,15 +15,14 @@ use std::collections::BTreeSet;
 impl Engine {
     /// After events at this position or behind it moved: all readers from there on have to be looked at again.
     pub(super) fn doubt_from(&mut self, position: u64) {
-        let behind = self.residents.iter().filter(|(_, resident)| !resident.reads.is_empty());
-        let behind = behind.filter(|(_, resident)| self.order.position(resident.start) >= position);
-        let behind: Vec<Seq> = behind.map(|(&t, _)| t).collect();
-        self.dirty.extend(behind);
+        let readers = self.residents.iter().filter(|resident| !resident.reads.is_empty());
+        let behind = readers.filter(|reader| self.order.position(reader.start) >= position);
+        self.dirty.extend(behind.map(|reader| reader.t.seq));
     }
 
     /// A read of `t` that misses a version of a transaction that it depends on.
     pub(super) fn missed(&mut self, t: Seq) -> Option<Wrong> {
-        let reads = self.residents[&t].reads.clone();
+        let reads = self.residents[t].reads.clone();
         reads.into_iter().find_map(|(key, older)| {
             let newer = self.next_writer(key, older)?;
             let is_before = self.position(newer) < self.position(t);
@@ -36,15 +35,12 @@ impl Engine {
     }
 
     fn position(&self, t: Seq) -> u64 {
-        self.order.position(self.residents[&t].commit)
+        self.order.position(self.residents[t].commit)
     }
 
     /// The writer whose version of a key comes next in the order.
     pub(super) fn next_writer(&self, key: u32, older: Seq) -> Option<Seq> {
-        let versions = self.versions.get(&key)?;
-        let place = if older == BASE { None } else { Some(self.position(older)) };
-        let later = versions.writers().filter(|&other| Some(self.position(other)) > place && other != older);
-        later.min_by_key(|&other| self.position(other))
+        self.keys.get(key)?.behind(older).first().map(|version| version.t)
     }
 
     /// A path on which `to` depends on `from`: its pairs of writers of a key that nothing but the order orders. With
@@ -55,10 +51,9 @@ impl Engine {
         let mut behind: FxHashMap<Seq, Seq> = FxHashMap::default();
         let mut waiting = vec![to];
         while let Some(at) = waiting.pop() {
-            self.order.steps += 1;
-            let mut before = self.order.forced_before(self.residents[&at].start);
+            let mut before = self.order.forced_before(self.residents[at].start);
             if !is_forced {
-                before.extend(self.residents[&at].t.writes.iter().filter_map(|&key| self.previous_writer(key, at)));
+                before.extend(self.residents[at].t.writes.iter().filter_map(|&key| self.previous_writer(key, at)));
             }
             for other in before {
                 if self.position(other) < limit || other == to || behind.contains_key(&other) {
@@ -76,9 +71,7 @@ impl Engine {
 
     /// The writer whose version of a key comes before that of `t` in the order.
     fn previous_writer(&self, key: u32, t: Seq) -> Option<Seq> {
-        let (versions, place) = (self.versions.get(&key)?, self.position(t));
-        let earlier = versions.writers().filter(|&other| self.position(other) < place);
-        earlier.max_by_key(|&other| self.position(other))
+        self.keys.get(key)?.in_front(t).last().map(|version| version.t)
     }
 
     fn loose_pairs(&self, from: Seq, to: Seq, behind: &FxHashMap<Seq, Seq>) -> Vec<(Seq, Seq)> {
@@ -86,8 +79,7 @@ impl Engine {
         let mut at = from;
         while at != to {
             let next = behind[&at];
-            if !self.order.is_forced(self.residents[&at].commit, self.residents[&next].start)
-                && !self.is_known(at, next)
+            if !self.order.is_forced(self.residents[at].commit, self.residents[next].start) && !self.is_known(at, next)
             {
                 pairs.push((at, next));
             }

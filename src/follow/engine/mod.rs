@@ -1,10 +1,10 @@
 //! The engine of one level: an order of all transactions that it remembers, kept valid from one to the next.
 //!
 //! A transaction is entered when everything that it read from has been. Then its causes are final: nothing that comes
-//! later is seen by it. What its reads force between writers of a key is added to the order at once. Where nothing forces
-//! two writers, the order decides, and only where it would get a read wrong is a decision on the pair written down
-//! (`decisions`); it is taken back when something forced contradicts it. The order is thus always one that satisfies the
-//! level, or there is none.
+//! later is seen by it. It is put at the end of the order, and mostly that is all: what its reads mean for the writers of a
+//! key becomes an edge only where the order gets it wrong. Where nothing forces two writers, the order decides, and only
+//! where it would get a read wrong is a decision on the pair written down (`decisions`); it is taken back when something
+//! forced contradicts it. The order is thus always one that satisfies the level, or there is none.
 //!
 //! A beginning of the order may be settled (`seal`): its transactions are replaced by the state that they left. By the
 //! conditions there no later verdict changes. A beginning settled by age alone may be contradicted later: the read that
@@ -13,10 +13,11 @@
 mod cuts;
 mod decisions;
 mod enter;
+mod keys;
 mod missed;
+mod residents;
 mod seal;
 mod times;
-mod versions;
 
 #[cfg(test)]
 pub(super) use cuts::{Condition, OFF};
@@ -28,12 +29,13 @@ use super::keep::{kept, kept_enum};
 use super::order::{Node, Order, Owner, Seq};
 use super::replay::Event;
 use crate::checkers::Level;
+use keys::Keys;
+use residents::Residents;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seal::{Forgotten, Settled};
+use seal::Forgotten;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use times::Moments;
-use versions::Versions;
 
 /// In place of a writer: the settled version of the key, at first the initial one.
 pub(super) const BASE: Seq = 0;
@@ -77,7 +79,7 @@ struct Resident {
 /// What an engine passes on to those of weaker levels.
 #[derive(Debug)]
 pub(super) struct Inheritance {
-    settled: FxHashMap<u32, Settled>,
+    settled: Keys,
     forgotten: Forgotten,
     transactions: Vec<Arc<Delivered>>,
 }
@@ -87,12 +89,10 @@ pub(super) struct Inheritance {
 pub(super) struct Engine {
     level: Level,
     order: Order,
-    residents: FxHashMap<Seq, Resident>,
-    /// By key: the remembered writers.
-    versions: FxHashMap<u32, Versions>,
-    /// By key and writer: who read it.
-    readers: FxHashMap<(u32, Seq), Vec<Seq>>,
-    /// Pairs of writers whose order is forced, although the newer one has not seen the older one.
+    residents: Residents,
+    keys: Keys,
+    /// Pairs of writers whose order is forced by more than what the newer one or a reader of it has seen, as far as the
+    /// order got it wrong.
     known: FxHashSet<(Seq, Seq)>,
     /// By writer: its pairs among those.
     partners: FxHashMap<Seq, Vec<(Seq, Seq)>>,
@@ -100,14 +100,11 @@ pub(super) struct Engine {
     decided: FxHashMap<(Seq, Seq), (Seq, Seq)>,
     /// Transactions whose reads and versions may be wrong in the order.
     dirty: BTreeSet<Seq>,
-    settled: FxHashMap<u32, Settled>,
     moments: Moments,
     /// Whether any key holds lists: these show the order of writers late.
     has_lists: bool,
     /// Whether a stronger level answers for this one.
     is_asleep: bool,
-    /// By key: no remembered writer commits behind the first of these positions, and no reader begins behind the second.
-    bounds: FxHashMap<u32, (u64, u64)>,
     forgotten: Forgotten,
     undecided: u64,
     stop: Option<Stop>,
@@ -123,17 +120,14 @@ kept!(Engine {
     level,
     order,
     residents,
-    versions,
-    readers,
+    keys,
     known,
     partners,
     decided,
     dirty,
-    settled,
     moments,
     has_lists,
     is_asleep,
-    bounds,
     forgotten,
     undecided,
     stop,
@@ -148,18 +142,15 @@ impl Engine {
         is_followed.then(|| Engine {
             level,
             order: Order::default(),
-            residents: FxHashMap::default(),
-            versions: FxHashMap::default(),
-            readers: FxHashMap::default(),
+            residents: Residents::default(),
+            keys: Keys::default(),
             known: FxHashSet::default(),
             partners: FxHashMap::default(),
             decided: FxHashMap::default(),
             dirty: BTreeSet::new(),
-            settled: FxHashMap::default(),
             moments: Moments::default(),
             has_lists: false,
             is_asleep: false,
-            bounds: FxHashMap::default(),
             forgotten: Forgotten::default(),
             undecided: 0,
             stop: None,
@@ -195,9 +186,7 @@ impl Engine {
 
     /// What is remembered, in the order of delivery.
     pub(super) fn residents(&self) -> Vec<&Arc<Delivered>> {
-        let mut all: Vec<_> = self.residents.values().map(|resident| &resident.t).collect();
-        all.sort_unstable_by_key(|t| t.seq);
-        all
+        self.residents.iter().map(|resident| &resident.t).collect()
     }
 
     /// Whether a stronger level answers for this one.
@@ -213,16 +202,16 @@ impl Engine {
     /// What the engine of a weaker level goes on with, `t` included even where it could not be entered.
     pub(super) fn inheritance(&self, t: &Arc<Delivered>) -> Inheritance {
         let mut transactions: Vec<Arc<Delivered>> = self.residents().into_iter().cloned().collect();
-        if self.forgotten.is_remembered(t.seq) && !self.residents.contains_key(&t.seq) {
+        if self.forgotten.is_remembered(t.seq) && !self.residents.contains(t.seq) {
             transactions.push(Arc::clone(t));
         }
-        Inheritance { settled: self.settled.clone(), forgotten: self.forgotten.clone(), transactions }
+        Inheritance { settled: self.keys.settled(), forgotten: self.forgotten.clone(), transactions }
     }
 
     /// Goes on with what the engine of a stronger level knew.
     pub(super) fn wake(&mut self, inheritance: &Inheritance) {
         self.is_asleep = false;
-        self.settled = inheritance.settled.clone();
+        self.keys = inheritance.settled.settled();
         self.forgotten = inheritance.forgotten.clone();
         inheritance.transactions.iter().for_each(|t| self.enter(t));
     }
@@ -240,13 +229,13 @@ impl Engine {
 
     /// The order of what is remembered.
     pub(super) fn rest_of_order(&self) -> Vec<Event> {
-        self.events(&self.residents.keys().copied().collect::<Vec<_>>())
+        self.events(&self.residents.numbers().collect::<Vec<_>>())
     }
 
     /// The events of remembered transactions, in the order.
     fn events(&self, transactions: &[Seq]) -> Vec<Event> {
         let mut events: Vec<(u64, Event)> = Vec::new();
-        for resident in transactions.iter().map(|t| &self.residents[t]) {
+        for resident in transactions.iter().map(|&t| &self.residents[t]) {
             let (start, commit) = (self.order.position(resident.start), self.order.position(resident.commit));
             match (start == commit, resident.t.arrived) {
                 (true, t) => events.push((start, Event::Whole(t))),
@@ -271,8 +260,8 @@ impl Engine {
         }
     }
 
-    /// Enters the next delivered transaction. O(its operations · remembered writers of their keys), and what the order
-    /// needs.
+    /// Enters the next delivered transaction. O(its operations), where it read the last versions in the order, and what the
+    /// order needs.
     pub(super) fn enter(&mut self, t: &Arc<Delivered>) {
         if self.stop.is_some() || self.is_asleep {
             return;
@@ -298,7 +287,7 @@ impl Engine {
 
     /// What a read of the settled version of a key rests on.
     fn base_owner(&self, reader: Seq, key: u32) -> Owner {
-        match self.settled.get(&key) {
+        match self.keys.get(key).and_then(|key| key.settled.as_ref()) {
             Some(settled) if settled.is_by_age() => Owner::Read(reader, key),
             _ => Owner::Forced,
         }
@@ -306,42 +295,25 @@ impl Engine {
 
     /// Leaves out a read of the settled version of a key.
     fn leave_out(&mut self, reader: Seq, key: u32) {
-        if let Some(resident) = self.residents.get_mut(&reader) {
+        if let Some(resident) = self.residents.get_mut(reader) {
             resident.reads.retain(|read| *read != (key, BASE));
         }
-        if let Some(readers) = self.readers.get_mut(&(key, BASE)) {
-            readers.retain(|other| *other != reader);
-        }
+        self.keys.entry(key).base_readers.retain(|other| *other != reader);
     }
 
-    /// Notes where a writer of a key commits and where a reader begins.
-    fn widen(&mut self, key: u32, commit: u64, start: u64) {
-        let bounds = self.bounds.entry(key).or_default();
-        *bounds = (bounds.0.max(commit), bounds.1.max(start));
-    }
-
-    /// Notes where the events of a transaction are that moved.
-    fn widen_for(&mut self, t: Seq) {
-        let Some(Resident { t, reads, start, commit }) = self.residents.get(&t) else { return };
-        let (start, commit) = (self.order.position(*start), self.order.position(*commit));
-        for &key in &t.writes {
-            let bounds = self.bounds.entry(key).or_default();
-            bounds.0 = bounds.0.max(commit);
-        }
-        for &(key, _) in reads {
-            let bounds = self.bounds.entry(key).or_default();
-            bounds.1 = bounds.1.max(start);
-        }
-    }
-
-    /// Whether `a` is known to be older than `b`, whatever the times.
+    /// Whether `a` is known to be older than `b`, whatever the times: `b` or one of its readers has seen `a`.
     fn is_known_without_times(&self, a: Seq, b: Seq) -> bool {
-        self.known.contains(&(a, b)) || self.residents[&a].t.is_seen_by(&self.residents[&b].t)
+        let (older, newer) = (&self.residents[a].t, &self.residents[b].t);
+        let is_seen_by_reader = |key: &u32| {
+            let readers = self.keys.readers(*key, b).iter();
+            older.writes.contains(key) && readers.copied().any(|reader| older.is_seen_by(&self.residents[reader].t))
+        };
+        self.known.contains(&(a, b)) || older.is_seen_by(newer) || newer.writes.iter().any(is_seen_by_reader)
     }
 
     /// Whether `a` is known to be older than `b`.
     fn is_known(&self, a: Seq, b: Seq) -> bool {
-        let (older, newer) = (&self.residents[&a].t, &self.residents[&b].t);
+        let (older, newer) = (&self.residents[a].t, &self.residents[b].t);
         self.is_known_without_times(a, b)
             || (self.level == Level::StrictSerializability && times::is_before(older, newer))
     }
@@ -349,7 +321,7 @@ impl Engine {
     /// The versions that `a` wrote of common keys are older than those of `b`, in every order. What `b` has seen became older
     /// when `b` was entered.
     fn precede(&mut self, a: Seq, b: Seq) -> Result<(), Failure> {
-        if self.residents[&a].t.is_seen_by(&self.residents[&b].t) || !self.known.insert((a, b)) {
+        if self.residents[a].t.is_seen_by(&self.residents[b].t) || !self.known.insert((a, b)) {
             return Ok(());
         }
         self.partners.entry(a).or_default().push((a, b));
@@ -370,7 +342,7 @@ impl Engine {
 
     /// The edges that `a` being older than `b` means.
     fn edges_of_pair(&self, a: Seq, b: Seq) -> Vec<(Node, Node)> {
-        let (older, newer) = (&self.residents[&a], &self.residents[&b]);
+        let (older, newer) = (&self.residents[a], &self.residents[b]);
         // Under snapshot isolation writers of a key do not overlap.
         let begin = if self.level == Level::SnapshotIsolation { newer.start } else { newer.commit };
         // What session order and reads lead to needs no other edge.
@@ -380,8 +352,8 @@ impl Engine {
             return edges;
         }
         for key in older.t.writes.iter().filter(|key| newer.t.writes.contains(key)) {
-            let readers = self.readers.get(&(*key, a)).into_iter().flatten().filter(|reader| **reader != b);
-            let readers = readers.map(|reader| &self.residents[reader]).filter(|reader| !is_implied(reader));
+            let readers = self.keys.readers(*key, a).iter().filter(|reader| **reader != b);
+            let readers = readers.map(|&reader| &self.residents[reader]).filter(|reader| !is_implied(reader));
             edges.extend(readers.map(|reader| (reader.start, newer.commit)));
         }
         edges

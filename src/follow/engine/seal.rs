@@ -23,15 +23,17 @@
 //! A beginning that is merely old is settled *by age*: then nothing is claimed that rests on it.
 
 use super::cuts::Condition;
-use super::{BASE, Engine};
+use super::keys::{Key, Version};
+use super::{BASE, Engine, Resident};
 use crate::checkers::Level;
 use crate::follow::delivered::{Delivered, Read};
 use crate::follow::keep::{kept, kept_enum};
 use crate::follow::order::{Owner, Seq};
 use crate::follow::record::Atom;
 use crate::history::OperationKind;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The version of a key that a settled beginning left.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ pub(super) struct Settled {
 
 kept!(Settled { writer, by_age, value });
 kept_enum!(Tag { 0 Remembered, 1 Passed, 2 ByAge });
-kept!(Forgotten { first, tags, initial, total });
+kept!(Forgotten { first, tags, total });
 
 impl Settled {
     /// Whether it rests on age.
@@ -56,7 +58,7 @@ impl Settled {
 
 /// How a transaction was forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tag {
+pub(super) enum Tag {
     /// Not yet.
     Remembered,
     /// Everything to come is known to have passed it.
@@ -71,8 +73,6 @@ pub(super) struct Forgotten {
     /// The number of the first of `tags`.
     first: Seq,
     tags: VecDeque<Tag>,
-    /// By key: how its initial version was forgotten.
-    initial: FxHashMap<u32, Tag>,
     total: u64,
 }
 
@@ -129,12 +129,12 @@ pub(super) enum Found {
 }
 
 /// Finds the version that a transaction read.
-pub(super) fn found(settled: &FxHashMap<u32, Settled>, forgotten: &Forgotten, read: &Read) -> Found {
-    let tag = match settled.get(&read.key) {
+pub(super) fn found(key: Option<&Key>, forgotten: &Forgotten, read: &Read) -> Found {
+    let tag = match key.and_then(|key| key.settled.as_ref()) {
         None if read.writer == BASE => return Found::Settled,
         None => Tag::ByAge,
         Some(settled) if settled.writer == Some(read.writer) => return Found::Settled,
-        Some(_) if read.writer == BASE => forgotten.initial.get(&read.key).copied().unwrap_or(Tag::ByAge),
+        Some(_) if read.writer == BASE => key.and_then(|key| key.initial).unwrap_or(Tag::ByAge),
         Some(_) => forgotten.tag(read.writer),
     };
     if tag == Tag::Passed { Found::Passed } else { Found::TooOld }
@@ -166,13 +166,13 @@ impl Engine {
     /// Settles what can be settled. O(remembered transactions and versions).
     pub(in crate::follow) fn seal(&mut self, around: Surroundings<'_>) {
         self.forgotten.drop_before(around.first_named);
-        if self.stop.is_some() || self.residents.is_empty() {
+        if self.stop.is_some() || self.residents.len() == 0 {
             return;
         }
         let mut order = self.in_order();
         let is_lossless = !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
         if around.passed.is_some() && is_lossless {
-            let is_seen = |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[t].t);
+            let is_seen = |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[*t].t);
             let limit = order.iter().take_while(|t| is_seen(t)).count();
             let (cut, dead) = self.lossless_cut(&order, limit);
             if cut > 0 {
@@ -182,7 +182,7 @@ impl Engine {
         }
         if let Some(horizon) = around.horizon {
             let oldest = around.oldest_waiting.min(around.now + 1);
-            let is_old = |t: &Seq| oldest.saturating_sub(self.residents[t].t.arrived) > horizon;
+            let is_old = |t: &Seq| oldest.saturating_sub(self.residents[*t].t.arrived) > horizon;
             let limit = order.iter().take_while(|t| is_old(t)).count();
             let clean = self.clean_cuts(&order);
             let cut = (0..=limit).rev().find(|&cut| cut == 0 || clean[cut]).unwrap_or(0);
@@ -202,119 +202,103 @@ impl Engine {
 
     /// The settled versions that may be relied on, with the lines of their writes.
     pub(in crate::follow) fn settled_state(&self) -> Vec<(u32, &Atom, u32)> {
-        let certain = self.settled.iter().filter(|(_, settled)| settled.writer.is_some() && !settled.by_age);
-        let mut state: Vec<_> = certain.map(|(&key, settled)| (key, &settled.value.0, settled.value.1)).collect();
-        state.sort_unstable_by_key(|(key, ..)| *key);
-        state
+        let settled = self.keys.iter().filter_map(|(number, key)| Some((number, key.settled.as_ref()?)));
+        let certain = settled.filter(|(_, settled)| settled.writer.is_some() && !settled.by_age);
+        certain.map(|(number, settled)| (number, &settled.value.0, settled.value.1)).collect()
     }
 
     /// Whether what a remembered transaction read counts for certain, and is remembered or settled for certain.
     pub(in crate::follow) fn counts(&self, t: Seq, read: &Read) -> bool {
-        let Some(resident) = self.residents.get(&t) else { return false };
-        if self.residents.contains_key(&read.writer) {
+        let Some(resident) = self.residents.get(t) else { return false };
+        if self.residents.contains(read.writer) {
             return resident.reads.contains(&(read.key, read.writer));
         }
-        let is_certain = found(&self.settled, &self.forgotten, read) == Found::Settled
-            && self.settled.get(&read.key).is_none_or(|settled| !settled.by_age);
+        let key = self.keys.get(read.key);
+        let is_certain = found(key, &self.forgotten, read) == Found::Settled
+            && key.and_then(|key| key.settled.as_ref()).is_none_or(|settled| !settled.by_age);
         is_certain && resident.reads.contains(&(read.key, BASE))
     }
 
     /// The remembered transactions in the order of their commits.
     fn in_order(&self) -> Vec<Seq> {
-        let mut order: Vec<Seq> = self.residents.keys().copied().collect();
-        order.sort_unstable_by_key(|t| self.order.position(self.residents[t].commit));
-        order
-    }
-
-    /// PSI: leaves out the reads of a settled version behind a newer one that gets settled by age.
-    fn leave_out_older(&mut self, settled: &FxHashMap<u32, Seq>, beginning: &[Seq]) {
-        let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
-        for &key in settled.keys() {
-            let readers = self.readers.get(&(key, BASE)).cloned().unwrap_or_default();
-            for reader in readers.into_iter().filter(|reader| !gone.contains(reader)) {
-                self.undecided += 1;
-                self.leave_out(reader, key);
-            }
-        }
+        let place = |resident: &Resident| (self.order.position(resident.commit), resident.t.seq);
+        let mut order: Vec<(u64, Seq)> = self.residents.iter().map(place).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, t)| t).collect()
     }
 
     /// Replaces a beginning of the order by the state that it left.
     fn settle(&mut self, beginning: &[Seq], tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
+        let Some(&last) = beginning.last() else { return };
         if self.log.is_some() {
             let events = self.events(beginning);
             self.log.get_or_insert_default().extend(events);
         }
-        let mut last: FxHashMap<u32, Seq> = FxHashMap::default();
+        // The first place behind the beginning.
+        let end = self.order.position(self.residents[last].commit) + 1;
         for &t in beginning {
-            last.extend(self.residents[&t].t.writes.iter().map(|&key| (key, t)));
+            let t = Arc::clone(&self.residents[t].t);
+            t.writes.iter().for_each(|&key| self.settle_key(key, end, tag, dead));
         }
-        if self.level == Level::ParallelSnapshotIsolation {
-            self.leave_out_older(&last, beginning);
-        }
-        let gone: FxHashSet<Seq> = beginning.iter().copied().collect();
-        for (&key, &t) in &last {
-            // Weaker levels may have to go on from here: what a remembered transaction read must be found then, even if
-            // nothing to come can read it.
-            let is_read = self.readers.get(&(key, t)).into_iter().flatten().any(|reader| !gone.contains(reader));
-            self.replace_settled(key, t, tag, is_read || !dead.contains(&(key, t)));
-        }
-        let mut orphans: Vec<(u32, Seq, Seq)> = Vec::new();
-        for &t in beginning {
-            self.forgotten.set(t, tag);
-            self.forgotten.total += 1;
-            self.forget(t, tag, &mut orphans);
-        }
-        let mut pairs: Vec<(Seq, Seq)> =
-            self.decided.keys().copied().filter(|(a, b)| gone.contains(a) || gone.contains(b)).collect();
+        beginning.iter().for_each(|&t| self.forget(t, end, tag));
+        let is_gone = |(a, b): &(Seq, Seq)| !self.residents.contains(*a) || !self.residents.contains(*b);
+        let mut pairs: Vec<(Seq, Seq)> = self.decided.keys().copied().filter(is_gone).collect();
         pairs.sort_unstable();
         pairs.into_iter().for_each(|(a, b)| self.take_back(Owner::Pair(a, b)));
-        for (key, writer, reader) in orphans.into_iter().filter(|(.., reader)| !gone.contains(reader)) {
-            self.adopt(key, reader, writer, last[&key] == writer);
+        self.dirty.retain(|&t| self.residents.contains(t));
+    }
+
+    /// The last version of a key in front of a place becomes the settled one, also for its readers behind that place. What
+    /// these read of older ones can no longer be judged; at weak levels that was done when they came.
+    fn settle_key(&mut self, number: u32, end: u64, tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
+        let mut older: Vec<Version> = self.keys.entry(number).take_before(end).collect();
+        let Some(last) = older.pop() else { return };
+        let base = std::mem::take(&mut self.keys.entry(number).base_readers);
+        let is_behind = |reader: &Seq| self.order.position(self.residents[*reader].start) >= end;
+        let readers: Vec<Seq> = last.readers.iter().copied().filter(is_behind).collect();
+        let of_older = older.iter().flat_map(|version| &version.readers).chain(&base);
+        let lost: Vec<Seq> = of_older.copied().filter(is_behind).collect();
+        for &reader in readers.iter().chain(&lost) {
+            let Some(resident) = self.residents.get_mut(reader) else { continue };
+            let is_old = |writer: Seq| writer == BASE || older.iter().any(|version| version.t == writer);
+            resident.reads.retain(|&(key, writer)| key != number || !is_old(writer));
+            let of_last = resident.reads.iter_mut().filter(|read| **read == (number, last.t));
+            of_last.for_each(|read| read.1 = BASE);
         }
-        self.bounds.clear();
-        self.residents.keys().copied().collect::<Vec<_>>().into_iter().for_each(|t| self.widen_for(t));
-        self.dirty.retain(|t| self.residents.contains_key(t));
-        if self.level.is_weak() {
-            self.dirty.clear();
+        if !self.level.is_weak() {
+            lost.iter().for_each(|&reader| self.order.take_back(Owner::Read(reader, number)));
+            self.undecided += lost.len() as u64;
         }
+        // Weaker levels may have to go on from here: what a remembered transaction read must be found then, even if
+        // nothing to come can read it.
+        let is_found = !readers.is_empty() || !dead.contains(&(number, last.t));
+        self.keys.entry(number).base_readers = readers;
+        self.replace_settled(number, last.t, tag, is_found);
     }
 
     /// The settled version of a key becomes that of `t`, which can still be found or not.
-    fn replace_settled(&mut self, key: u32, t: Seq, tag: Tag, is_found: bool) {
+    fn replace_settled(&mut self, number: u32, t: Seq, tag: Tag, is_found: bool) {
         let by_age = tag == Tag::ByAge;
-        match self.settled.get(&key) {
+        let writes = self.residents[t].t.record.operations.iter().rev();
+        let mut writes = writes.filter(|action| action.kind == OperationKind::Write && action.key == number);
+        let value = writes.next().map_or((Atom::Initial, 0), |action| (action.value.clone(), action.line));
+        let key = self.keys.entry(number);
+        match &key.settled {
             Some(Settled { writer: Some(old), .. }) if by_age => self.forgotten.set(*old, Tag::ByAge),
             Some(_) => {}
-            None => drop(self.forgotten.initial.insert(key, tag)),
+            None => key.initial = Some(tag),
         }
-        let writes = self.residents[&t].t.record.operations.iter().rev();
-        let mut writes = writes.filter(|action| action.kind == OperationKind::Write && action.key == key);
-        let value = writes.next().map_or((Atom::Initial, 0), |action| (action.value.clone(), action.line));
-        let writer = Some(t).filter(|_| is_found);
-        self.settled.insert(key, Settled { writer, by_age, value });
+        key.settled = Some(Settled { writer: Some(t).filter(|_| is_found), by_age, value });
     }
 
-    /// Removes a transaction. Readers of its versions are added to `orphans`: (key, writer, reader).
-    fn forget(&mut self, t: Seq, tag: Tag, orphans: &mut Vec<(u32, Seq, Seq)>) {
-        let Some(resident) = self.residents.remove(&t) else { return };
-        for &key in &resident.t.writes {
-            if let Some(versions) = self.versions.get_mut(&key) {
-                versions.remove(t);
-            }
-            if self.versions.get(&key).is_some_and(|versions| versions.writers().len() == 0) {
-                self.versions.remove(&key);
-            }
-            let readers = self.readers.remove(&(key, t)).unwrap_or_default();
-            orphans.extend(readers.into_iter().map(|reader| (key, t, reader)));
-        }
-        for read in &resident.reads {
-            if let Some(readers) = self.readers.get_mut(read) {
-                readers.retain(|other| *other != t);
-                if readers.is_empty() {
-                    self.readers.remove(read);
-                }
-            }
-            self.order.take_back(Owner::Read(t, read.0));
+    /// Removes a transaction in front of a place, whose versions are settled.
+    fn forget(&mut self, t: Seq, end: u64, tag: Tag) {
+        self.forgotten.set(t, tag);
+        self.forgotten.total += 1;
+        let Some(resident) = self.residents.remove(t) else { return };
+        for &(key, _) in resident.reads.iter().filter(|(_, writer)| *writer == BASE) {
+            self.keys.entry(key).base_readers.retain(|other| *other != t);
+            self.order.take_back(Owner::Read(t, key));
         }
         for pair in self.partners.remove(&t).unwrap_or_default() {
             self.known.remove(&pair);
@@ -324,25 +308,9 @@ impl Engine {
             }
         }
         self.forget_times(&resident.t, tag == Tag::ByAge);
-        self.order.remove(resident.start);
+        self.order.remove_first(resident.start, end);
         if resident.commit != resident.start {
-            self.order.remove(resident.commit);
-        }
-    }
-
-    /// A remembered transaction read a version that is settled now: the settled one, or, by age, one that can no longer
-    /// be judged.
-    fn adopt(&mut self, key: u32, reader: Seq, writer: Seq, is_settled: bool) {
-        let is_weak = self.level.is_weak();
-        let Some(resident) = self.residents.get_mut(&reader) else { return };
-        resident.reads.retain(|read| *read != (key, writer));
-        if is_settled {
-            resident.reads.push((key, BASE));
-            self.readers.entry((key, BASE)).or_default().push(reader);
-            self.dirty.insert(reader);
-        } else if !is_weak {
-            // Weak levels judged the read when it came.
-            self.undecided += 1;
+            self.order.remove_first(resident.commit, end);
         }
     }
 }

@@ -57,7 +57,7 @@ impl Engine {
             self.undecided += 1;
             return Ok(());
         }
-        let node = self.residents[&t.seq].start;
+        let node = self.residents[t.seq].start;
         let began = self.enter_moment((start, false, t.seq))?;
         self.force(began, node, Owner::Forced)?;
         if end < i64::MAX {
