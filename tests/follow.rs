@@ -115,8 +115,12 @@ fn lossless(sessions: usize, period: u64) -> Options {
     Options { horizon: None, sessions: Some(sessions as u32), period, ..Options::default() }
 }
 
-/// All levels, of which the weaker ones sleep as long as the stronger ones hold, or cut isolation and a few.
+/// All levels, of which the weaker ones sleep as long as the stronger ones hold, or cut isolation and a few, or real time
+/// alone.
 fn some_levels(rng: &mut Rng) -> Vec<Level> {
+    if rng.u8(0..8) == 0 {
+        return vec![Level::StrictSerializability];
+    }
     let all = rng.bool();
     FOLLOWED
         .into_iter()
@@ -134,6 +138,8 @@ fn follow(arrival: &Arrival, options: Options) -> Result<Follower, String> {
     follower.keep_order(kept);
     let mut order = Vec::new();
     for (place, record) in arrival.records.iter().enumerate() {
+        let to_come: Option<Vec<_>> = arrival.records[place..].iter().map(|record| record.interval).collect();
+        follower.promise(to_come.and_then(|intervals| intervals.iter().map(|interval| interval.start).min()));
         follower.take(record.clone(), &arrival.names);
         order.extend(follower.take_order());
         if follower.ended().is_some() {
@@ -291,6 +297,7 @@ fn stream(name: &str, bytes: &[u8], piece: usize, options: Options) -> Result<Fo
     for piece in bytes.chunks(piece) {
         stream.push(piece, &mut records).map_err(|e| e.to_string())?;
         records.drain(..).for_each(|record| follower.take(record, stream.names()));
+        follower.promise(stream.begun());
     }
     stream.finish(&mut records).map_err(|e| e.to_string())?;
     records.drain(..).for_each(|record| follower.take(record, stream.names()));
@@ -364,6 +371,20 @@ fn recordings_of_stores_are_followed_with_little_memory() {
             assert!(status.remembered <= most, "{model}: {} remembered", status.remembered);
         }
     }
+}
+
+#[test]
+fn real_time_alone_settles_what_has_ended() {
+    let options = Options { levels: vec![Level::StrictSerializability], period: 50, ..KEEPING };
+    let (history, bytes) = recorded(Model::Serial, 8, 2000, 60, 7);
+    let follower = stream("made.edn", &bytes, 1000, options.clone()).expect("a stream");
+    compare(&follower, &verdicts(&history), true, 0).expect("the verdict of a check");
+    let status = follower.status();
+    assert!(status.settled > 1000 && status.remembered < 1300, "{status:?}");
+    let (history, bytes) = recorded(Model::Snapshot, 8, 300, 60, 8);
+    let follower = stream("made.edn", &bytes, 1000, options).expect("a stream");
+    assert_eq!(follower.answers(), [(Level::StrictSerializability, Answer::Violated)]);
+    compare(&follower, &verdicts(&history), true, 0).expect("the verdict of a check");
 }
 
 #[test]

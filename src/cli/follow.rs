@@ -144,6 +144,7 @@ impl Work<'_> {
         let mut records = Vec::new();
         let read = self.stream.push(bytes, &mut records);
         self.take(records)?;
+        self.follower.promise(self.stream.begun());
         read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
     }
 

@@ -135,6 +135,8 @@ pub struct Follower {
     /// Whether cut isolation was violated.
     is_cut: bool,
     since_seal: u64,
+    /// What is still to come began then or later.
+    begun: Option<i64>,
     fresh: Vec<Finding>,
 }
 
@@ -146,7 +148,8 @@ impl Follower {
         options.levels.dedup();
         let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
         let delivery = Delivery::new(options.memory);
-        let mut follower = Follower { options, delivery, engines, is_cut: false, since_seal: 0, fresh: Vec::new() };
+        let (is_cut, since_seal, begun, fresh) = (false, 0, None, Vec::new());
+        let mut follower = Follower { options, delivery, engines, is_cut, since_seal, begun, fresh };
         follower.sleep();
         follower
     }
@@ -155,6 +158,10 @@ impl Follower {
     pub fn take(&mut self, record: Record, names: &Names) {
         if self.delivery.ended().is_some() {
             return;
+        }
+        if self.begun.zip(record.interval).is_some_and(|(begun, interval)| interval.start < begun) {
+            let line = record.line;
+            return self.delivery.end(format!("line {line}: this transaction began before it was said to be open"));
         }
         let mut delivered = Vec::new();
         self.delivery.take(record, &mut delivered);
@@ -169,12 +176,18 @@ impl Follower {
         self.keep_promises();
     }
 
+    /// What has not been taken yet began then or later ([`Stream::begun`]). At strict serializability, where that is all that
+    /// is followed, it settles what had ended.
+    pub fn promise(&mut self, begun: Option<i64>) {
+        self.begun = begun;
+    }
+
     /// What it remembers, with what has been read of the stream, for [`resumed`](Self::resumed). Findings and an order
     /// that were not taken yet are left out. O(what is remembered).
     pub fn kept(&self, stream: &Stream) -> Vec<u8> {
         keep::bytes_of(|to| {
             stream.put(to);
-            (self.is_cut, self.since_seal).put(to);
+            (self.is_cut, self.since_seal, self.begun).put(to);
             self.delivery.put(to);
             self.engines.put(to);
         })
@@ -185,10 +198,10 @@ impl Follower {
     pub fn resumed(options: Options, bytes: &[u8]) -> Option<(Stream, Follower)> {
         let from = &mut Reading::new(bytes);
         let stream = Stream::get(from)?;
-        let (is_cut, since_seal) = Keep::get(from)?;
+        let (is_cut, since_seal, begun) = Keep::get(from)?;
         let follower = Follower::new(options);
         let mut follower =
-            Follower { is_cut, since_seal, delivery: Keep::get(from)?, engines: Keep::get(from)?, ..follower };
+            Follower { is_cut, since_seal, begun, delivery: Keep::get(from)?, engines: Keep::get(from)?, ..follower };
         follower.delivery.find(from);
         Some((stream, follower))
     }
@@ -247,10 +260,14 @@ impl Follower {
     fn seal(&mut self, last: &Arc<Delivered>, names: &Names) {
         let passed = self.options.sessions.and_then(|n| self.delivery.passed(n));
         let now = self.delivery.arrived();
+        // What is settled by times would be lost to levels that do not count them.
+        let is_alone = self.engines.iter().all(|e| e.level().counts_real_time() || e.stop().is_some());
+        let begun = self.begun.filter(|_| is_alone).map(|begun| begun.min(self.delivery.first_start()));
         let around = Surroundings {
             now,
             oldest_waiting: self.delivery.oldest_waiting().unwrap_or(now + 1),
             horizon: self.options.horizon,
+            begun,
             passed: passed.as_deref(),
             first_named: self.delivery.first_named(),
         };

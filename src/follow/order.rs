@@ -118,6 +118,13 @@ impl Order {
         self.vertices[node as usize].position
     }
 
+    /// Whether all edges lead forward. O(edges).
+    #[cfg(debug_assertions)]
+    pub(super) fn is_forward(&self) -> bool {
+        let is_forward = |vertex: &Vertex, edge: &Edge| vertex.position < self.position(edge.to);
+        self.vertices.iter().all(|vertex| vertex.next.iter().all(|edge| is_forward(vertex, edge)))
+    }
+
     /// Whether an edge holds in every order.
     pub(super) fn is_forced(&self, from: Node, to: Node) -> bool {
         let vertex = &self.vertices[from as usize];

@@ -71,6 +71,8 @@ kept!(Action { kind, key, value, list, line });
 pub struct Interned {
     names: Vec<Arc<str>>,
     places: FxHashMap<Arc<str>, u32>,
+    /// Those of them that are numbers and were asked for as such: no name has to be made for them.
+    numbers: FxHashMap<u64, u32>,
 }
 
 impl Interned {
@@ -82,6 +84,16 @@ impl Interned {
         let (name, place) = (Arc::<str>::from(name), self.names.len() as u32);
         self.names.push(Arc::clone(&name));
         self.places.insert(name, place);
+        place
+    }
+
+    /// The place of the name that is this number in its usual form, made on first use.
+    pub fn number(&mut self, number: u64) -> u32 {
+        if let Some(&place) = self.numbers.get(&number) {
+            return place;
+        }
+        let place = self.place(&number.to_string());
+        self.numbers.insert(number, place);
         place
     }
 
@@ -109,7 +121,7 @@ impl Keep for Interned {
     fn get(from: &mut Reading<'_>) -> Option<Interned> {
         let names: Vec<Arc<str>> = Keep::get(from)?;
         let places = names.iter().cloned().zip(0..).collect();
-        Some(Interned { names, places })
+        Some(Interned { names, places, numbers: FxHashMap::default() })
     }
 }
 
@@ -214,8 +226,11 @@ impl HistoryReading<'_> {
             if operation.value == Value::UNRECORDED {
                 continue;
             }
-            let key = *self.keys[operation.key.index()]
-                .get_or_insert_with(|| names.keys.place(&history.key_names().text(operation.key.index())));
+            let place = operation.key.index();
+            let key = *self.keys[place].get_or_insert_with(|| match history.key_names().number(place) {
+                Some(number) => names.keys.number(number),
+                None => names.keys.place(&history.key_names().text(place)),
+            });
             let is_list = history.lists().is_list(operation.key);
             let value = Atom::of(history, operation.value, is_list);
             // A read of the initial version fits lists and registers: it is the same for both.

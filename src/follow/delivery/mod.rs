@@ -216,6 +216,14 @@ impl Delivery {
         self.sessions.iter().filter_map(|session| Some(session.queue.front()?.arrived)).min()
     }
 
+    /// When the first of those that wait began, or may have begun if nothing has read from it; [`i64::MAX`] for none.
+    /// O(what waits).
+    pub(super) fn first_start(&self) -> i64 {
+        let waiting = self.sessions.iter().flat_map(|session| &session.queue).chain(self.unknown.values());
+        let starts = waiting.map(|waiting| waiting.record.interval.map_or(i64::MIN, |interval| interval.start));
+        starts.min().unwrap_or(i64::MAX)
+    }
+
     /// Why the oldest one waits.
     pub(super) fn why(&self) -> Option<WaitingFor> {
         let fronts = self.sessions.iter().filter_map(|session| session.queue.front());

@@ -1,7 +1,7 @@
 //! Where an order may be cut so that its beginning can be settled: the conditions are those of `seal`.
 
-use super::Engine;
 use super::keys::Version;
+use super::{Engine, times};
 use crate::checkers::Level;
 use crate::follow::delivered::merge;
 use crate::follow::order::Seq;
@@ -58,8 +58,9 @@ impl Engine {
         clean
     }
 
-    /// The largest cut, up to a limit, at which nothing is lost, and the versions that can no longer be read.
-    pub(super) fn lossless_cut(&self, order: &[Seq], limit: usize) -> (usize, FxHashSet<(u32, Seq)>) {
+    /// The largest cut, up to a limit, at which nothing is lost, and the versions that can no longer be read. `by_times`:
+    /// times show which of two versions is older, too.
+    pub(super) fn lossless_cut(&self, order: &[Seq], limit: usize, by_times: bool) -> (usize, FxHashSet<(u32, Seq)>) {
         if limit == 0 {
             return (0, FxHashSet::default());
         }
@@ -69,7 +70,7 @@ impl Engine {
         let mut change = vec![0i64; order.len() + 2];
         for &key in &self.written_keys() {
             if let Some(versions) = self.keys.get(key).map(|key| &key.versions).filter(|versions| versions.len() > 1) {
-                self.forbid_cuts(key, &Line::new(self, versions, &places), limit, &mut change, &mut dead);
+                self.forbid_cuts(key, &Line::new(self, versions, &places, by_times), limit, &mut change, &mut dead);
             }
         }
         if self.level == Level::ParallelSnapshotIsolation && Condition::LastRead.is_on() {
@@ -172,6 +173,7 @@ impl Places {
 /// The versions of a key in the order, with what is known of them. O(versions and readers · sessions) to make.
 struct Line<'a> {
     engine: &'a Engine,
+    by_times: bool,
     versions: &'a [Version],
     /// Where they are in the order.
     places: Vec<usize>,
@@ -182,7 +184,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn new<'a>(engine: &'a Engine, versions: &'a [Version], places: &Places) -> Line<'a> {
+    fn new<'a>(engine: &'a Engine, versions: &'a [Version], places: &Places, by_times: bool) -> Line<'a> {
         let seen = |version: &Version| {
             let mut seen = engine.residents[version.t].t.seen.to_vec();
             for reader in version.readers.iter().map(|&reader| &engine.residents[reader].t) {
@@ -198,6 +200,7 @@ impl Line<'_> {
             |version: &Version| version.readers.iter().filter(|_| is_counted).map(|&reader| places.of(reader)).max();
         Line {
             engine,
+            by_times,
             versions,
             places: versions.iter().map(|version| places.of(version.t)).collect(),
             seen: versions.iter().map(seen).collect(),
@@ -205,9 +208,13 @@ impl Line<'_> {
         }
     }
 
-    /// Whether one version is known to be older than another, whatever the times.
+    /// Whether one version is known to be older than another.
     fn is_known(&self, older: usize, newer: usize) -> bool {
         let (a, b) = (&self.versions[older], &self.versions[newer]);
-        a.t != b.t && (a.is_among(&self.seen[newer]) || self.engine.known.contains(&(a.t, b.t)))
+        let is_before = || {
+            let times = self.by_times.then(|| [a.t, b.t].map(|t| &self.engine.residents[t].t));
+            times.is_some_and(|[a, b]| times::is_before(a, b))
+        };
+        a.t != b.t && (a.is_among(&self.seen[newer]) || self.engine.known.contains(&(a.t, b.t)) || is_before())
     }
 }

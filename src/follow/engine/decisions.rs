@@ -231,19 +231,21 @@ impl Engine {
     /// The next thing that the order gets wrong, among what changed.
     fn next_wrong(&mut self) -> Option<Wrong> {
         while let Some(&t) = self.dirty.first() {
-            if self.residents.contains(t) {
-                let wrong = match self.level {
-                    Level::ParallelSnapshotIsolation => self.missed(t),
-                    level if level.is_weak() => self.disordered(t),
-                    _ => self.wrong_read(t).or_else(|| self.wrong_version(t)),
-                };
-                if wrong.is_some() {
-                    return wrong;
-                }
+            if let Some(wrong) = self.residents.contains(t).then(|| self.wrong_at(t)).flatten() {
+                return Some(wrong);
             }
             self.dirty.remove(&t);
         }
         None
+    }
+
+    /// What the order gets wrong at a transaction.
+    pub(super) fn wrong_at(&self, t: Seq) -> Option<Wrong> {
+        match self.level {
+            Level::ParallelSnapshotIsolation => self.missed(t),
+            level if level.is_weak() => self.disordered(t),
+            _ => self.wrong_read(t).or_else(|| self.wrong_version(t)),
+        }
     }
 
     /// A weak level: a version of `t` that a reader of an earlier one has seen, or behind which there is one that its own

@@ -21,9 +21,8 @@ impl Engine {
     }
 
     /// A read of `t` that misses a version of a transaction that it depends on.
-    pub(super) fn missed(&mut self, t: Seq) -> Option<Wrong> {
-        let reads = self.residents[t].reads.clone();
-        reads.into_iter().find_map(|(key, older)| {
+    pub(super) fn missed(&self, t: Seq) -> Option<Wrong> {
+        self.residents[t].reads.iter().find_map(|&(key, older)| {
             let newer = self.next_writer(key, older)?;
             let is_before = self.position(newer) < self.position(t);
             if newer == t || !is_before {
@@ -45,7 +44,7 @@ impl Engine {
 
     /// A path on which `to` depends on `from`: its pairs of writers of a key that nothing but the order orders. With
     /// `is_forced`, over forced edges only.
-    fn path(&mut self, from: Seq, to: Seq, is_forced: bool) -> Option<Vec<(Seq, Seq)>> {
+    fn path(&self, from: Seq, to: Seq, is_forced: bool) -> Option<Vec<(Seq, Seq)>> {
         let limit = self.position(from);
         // By transaction: the next one on its path.
         let mut behind: FxHashMap<Seq, Seq> = FxHashMap::default();

@@ -13,6 +13,8 @@
 mod cuts;
 mod decisions;
 mod enter;
+#[cfg(debug_assertions)]
+mod invariants;
 mod keys;
 mod missed;
 mod residents;
@@ -270,6 +272,8 @@ impl Engine {
         if let Err(failure) = self.insert(t) {
             self.end(failure, t.seq);
         }
+        #[cfg(debug_assertions)]
+        self.assert_invariants();
     }
 
     fn end(&mut self, failure: Failure, at: Seq) {

@@ -17,6 +17,7 @@
 //! another version of A, or of what was settled before, than the last one of its key in A.
 //!
 //! What is known of writers rests on session order, reads and lists here, not on times: so it holds at weaker levels, too.
+//! Only where SSER is followed alone do times count as well: what ended before everything to come begins has been passed.
 //!
 //! Lists show the order of their writers late, so histories of lists are settled by age only.
 //!
@@ -149,6 +150,8 @@ pub(in crate::follow) struct Surroundings<'a> {
     pub(in crate::follow) oldest_waiting: u64,
     /// The age in transactions at which everything is settled.
     pub(in crate::follow) horizon: Option<u64>,
+    /// Everything to come and everything that waits began then or later, where levels without real time no longer matter.
+    pub(in crate::follow) begun: Option<i64>,
     /// By session: the position of the last transaction that everything to come has seen. None if nothing is known.
     pub(in crate::follow) passed: Option<&'a [u32]>,
     /// The oldest transaction that a read may still name.
@@ -158,7 +161,8 @@ pub(in crate::follow) struct Surroundings<'a> {
 impl Surroundings<'_> {
     fn is_passed(&self, t: &Delivered) -> bool {
         let limit = self.passed.and_then(|passed| passed.get(t.session as usize));
-        limit.is_some_and(|&limit| t.position <= limit)
+        let ended = self.begun.zip(t.record.interval).is_some_and(|(begun, interval)| interval.end < begun);
+        ended || limit.is_some_and(|&limit| t.position <= limit)
     }
 }
 
@@ -171,10 +175,10 @@ impl Engine {
         }
         let mut order = self.in_order();
         let is_lossless = !self.has_lists && !matches!(self.level, Level::ReadCommitted | Level::ReadAtomic);
-        if around.passed.is_some() && is_lossless {
+        if (around.passed.is_some() || around.begun.is_some()) && is_lossless {
             let is_seen = |t: &Seq| !Condition::Seen.is_on() || around.is_passed(&self.residents[*t].t);
             let limit = order.iter().take_while(|t| is_seen(t)).count();
-            let (cut, dead) = self.lossless_cut(&order, limit);
+            let (cut, dead) = self.lossless_cut(&order, limit, around.begun.is_some());
             if cut > 0 {
                 self.settle(&order[..cut], Tag::Passed, &dead);
                 order.drain(..cut);
@@ -198,6 +202,8 @@ impl Engine {
                 self.end(failure, last);
             }
         }
+        #[cfg(debug_assertions)]
+        self.assert_invariants();
     }
 
     /// The settled versions that may be relied on, with the lines of their writes.

@@ -97,6 +97,13 @@ impl Stream {
         self.invoked.len() + self.growing.len()
     }
 
+    /// What is still to come began then or later, as the times of its records count; none if the format does not say when
+    /// transactions begin. O(open transactions).
+    pub fn begun(&self) -> Option<i64> {
+        let first = self.invoked.values().map(Lines::first).min().unwrap_or(i64::from(self.line) + 1);
+        self.format.filter(|format| format.name == elle::EDN.name).map(|_| first)
+    }
+
     /// Takes the next bytes; transactions that end in them are added to `out`. Error: a line that is none of the format.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
         let read = self.push_lines(bytes, out);
