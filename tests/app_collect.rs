@@ -261,11 +261,11 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         run(&mut window, Command::RunWorkload);
         // The very first look may come before the first commit.
         let has_looked = |window: &Window| {
-            let so_far = &last_run(window).so_far;
-            says(window, "So far, in ") && so_far.as_ref().is_some_and(|so_far| so_far.transactions > 0)
+            let so_far = last_run(window).live.newest();
+            says(window, "So far, in ") && so_far.is_some_and(|so_far| so_far.status.delivered > 0)
         };
         wait(&mut window, "a first look", has_looked);
-        let so_far = last_run(&window).so_far.clone().expect("there was a look");
+        let so_far = last_run(&window).live.newest().cloned().expect("there was a look");
         assert!(so_far.text().contains("SER satisfied"), "{so_far:?}");
         assert!(!last_run(&window).samples.is_empty() && last_run(&window).stage == Stage::Recording);
         // Leaving the field that was typed into comes first.
@@ -274,7 +274,7 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         wait_until_over(&mut window);
         assert_eq!(last_run(&window).stage, Stage::Cancelled);
         assert!(says(&window, "Cancelled; what was recorded is kept"));
-        assert!(n_transactions(&file) as u64 >= so_far.transactions);
+        assert!(n_transactions(&file) as u64 >= so_far.status.delivered);
         press(&mut window, egui::Key::Escape);
         assert!(!window.state().state().show_collect, "with nothing to cancel, the page is left");
     }

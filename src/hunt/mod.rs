@@ -11,7 +11,7 @@ mod rounds;
 mod shrink;
 mod target;
 
-pub use live::{Live, News, Of, followable};
+pub use live::{Live, News, Of, follow, followable};
 pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
 pub use shrink::smaller;
 pub use target::{Opened, Target, arguments};

@@ -1,16 +1,18 @@
 //! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
 use super::figure_ui;
-use crate::app::collecting::table::{First, Row, Run, Sample, SoFar, milliseconds};
+use crate::app::collecting::table::{Row, Run, Sample, milliseconds};
 use crate::app::command::Requests;
+use crate::app::live::Snapshot;
 use crate::app::panels::chart::{axis, chart_ui, series};
+use crate::app::panels::live::{LiveView, found_ui, inset_ui};
 use crate::app::style::{self, Palette, counted, duration};
 use crate::collect::FaultTime;
 use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
-pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+pub(super) fn progress_ui(ui: &mut Ui, run: &Run, kept: &mut LiveView, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(snapshot) = &run.snapshot else { return };
     ui.horizontal_wrapped(|ui| {
@@ -28,10 +30,14 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         }
     });
     ui.add_space(2.0);
-    if let Some(so_far) = run.so_far.as_ref().filter(|so_far| run.is_running() && so_far.transactions > 0) {
-        so_far_ui(ui, so_far);
+    let newest = run.live.newest().filter(|so_far| so_far.status.delivered > 0);
+    if let Some(so_far) = newest.filter(|_| run.is_running()) {
+        so_far_ui(ui, so_far, requests);
     }
     plots_ui(ui, run, requests);
+    if newest.is_some() && (run.is_running() || run.live.newer().is_some()) {
+        inset_ui(ui, &run.live, kept, requests);
+    }
 }
 
 /// Milliseconds in readable form.
@@ -45,29 +51,28 @@ pub(super) fn latency(milliseconds: f64) -> String {
 }
 
 /// The verdicts on what is recorded so far, and the first anomaly.
-fn so_far_ui(ui: &mut Ui, so_far: &SoFar) {
+fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let line_ui = |ui: &mut Ui, text: String, more: &str, colour: Color32| {
-        let response = ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate());
-        response.on_hover_text(if more.is_empty() { text } else { format!("{text}\n{more}") });
+    let line_ui = |ui: &mut Ui, text: String, colour: Color32| {
+        ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate()).on_hover_text(text);
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        ui.label(format!("So far, in {}:", counted(so_far.transactions as usize, "transaction")));
+        ui.label(format!("So far, in {}:", counted(so_far.status.delivered as usize, "transaction")));
         for (level, conclusion) in &so_far.levels {
             let text = format!("{level} {}", conclusion.word());
             ui.label(RichText::new(text).color(palette.conclusion(*conclusion)));
         }
     });
     let [last, longest] = so_far.behind.map(|time| latency(milliseconds(time)));
-    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), "", palette.weak);
-    if let Some(First { level, text: [title, why], line, delay }) = &so_far.first {
-        let delay = delay.map_or(String::new(), |delay| format!(", {} after its commit", latency(milliseconds(delay))));
-        let text = format!("First anomaly, line {}{delay}: {title} ({level} violated)", grouped(u64::from(*line)));
-        line_ui(ui, text, why, palette.bad);
+    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), palette.weak);
+    if let Some(found) = so_far.found.first() {
+        let after = |delay| format!(", {} after its commit", latency(milliseconds(delay)));
+        let delay = found.delay.map_or(String::new(), after);
+        found_ui(ui, 0, found, &format!("First anomaly, line {}{delay}", grouped(u64::from(found.line))), requests);
     }
     if let Some(error) = &so_far.error {
-        line_ui(ui, error.clone(), "", palette.caution);
+        line_ui(ui, error.clone(), palette.caution);
     }
     ui.add_space(2.0);
 }
