@@ -586,6 +586,8 @@ pub enum Request {
     ChooseRecording,
     /// Stop the run of the Collect page.
     CancelCollecting,
+    /// Show the file that is followed, or the open history.
+    ShowFollowing(bool),
     /// Stop following the file; what is known stays.
     StopFollowing,
     /// Open what was found at this place of what grows.

@@ -146,6 +146,7 @@ impl App {
                 self.dialogs.ask(Purpose::Record, &suggestion, Arc::clone(&self.wake));
             }
             Request::CancelCollecting => drop(self.cancel_collecting()),
+            Request::ShowFollowing(is_shown) => self.show_following(is_shown),
             Request::StopFollowing => drop(self.stop_following()),
             Request::OpenFound(place) => self.open_found(Some(place)),
             Request::OpenCollected(place) => self.open_collected(Some(place)),
@@ -328,7 +329,7 @@ impl App {
                 self.state.uncover();
                 self.state.show_collect = !is_shown;
             }
-            Command::Follow => self.show_following(),
+            Command::Follow => self.follow_or_return(),
             Command::HoldLanes => self.hold_lanes(),
             Command::OpenFound => self.open_found(None),
             Command::RunWorkload => self.start_collecting(Collect::Run),

@@ -1,6 +1,7 @@
 //! Following a file that another program writes: it is read once, from its beginning, and on as it grows.
 
 use super::App;
+use super::command::Command;
 use super::live::{Listener, Live, Snapshot};
 use super::tasks::{End, Failure, Task};
 use super::vocabulary::Source;
@@ -9,7 +10,7 @@ use crate::follow::{Options, Stream};
 use crate::history::Rules;
 use crate::hunt;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file that is followed, or was.
@@ -53,36 +54,57 @@ pub(super) static FOLLOW: Task<Arc<Snapshot>> = Task {
 
 impl App {
     /// Shows what is followed, or the history again; begins to follow the open file if nothing is followed.
-    pub(super) fn show_following(&mut self) {
-        let open = self.state.document.as_ref().and_then(|document| document.path()).map(std::path::Path::to_owned);
-        let followed = self.state.following.as_ref().filter(|following| following.goes_on);
-        let is_another = |path: &PathBuf| followed.is_none_or(|following| following.path != *path);
-        match (self.state.show_following, open) {
-            (true, _) => self.state.show_following = false,
-            (false, Some(path)) if is_another(&path) => {
-                self.follow(path);
-                self.cover_with_following();
+    pub(super) fn follow_or_return(&mut self) {
+        let open = self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned);
+        if self.state.show_following {
+            return self.show_following(false);
+        }
+        if let Some(path) = open.filter(|_| !self.is_following()) {
+            if let Some(why) = self.obstacle() {
+                return self.state.tell(true, why);
             }
-            (false, _) if self.state.following.is_some() => self.cover_with_following(),
-            (false, _) => self.state.tell(true, "Only a history that was opened from a file can be followed"),
+            self.follow(path);
+        }
+        match self.state.following {
+            Some(_) => self.show_following(true),
+            None => self.state.tell(true, "Only a history that was opened from a file can be followed"),
         }
     }
 
-    fn cover_with_following(&mut self) {
+    /// Why the open history cannot be followed, as far as that is known.
+    fn obstacle(&self) -> Option<String> {
+        let document = self.state.document.as_ref()?;
+        if document.rules != Rules::default() {
+            return Some("Only a history that is read by the usual rules can be followed".to_owned());
+        }
+        let error = Stream::new(&document.title, Some(self.format()?)).err()?;
+        Some(error.to_string())
+    }
+
+    /// Shows what is followed, or the history.
+    pub(super) fn show_following(&mut self, is_shown: bool) {
         self.state.uncover();
-        self.state.show_following = true;
+        self.state.show_following = is_shown;
+    }
+
+    /// Whether a file is followed now.
+    fn is_following(&self) -> bool {
+        self.state.following.as_ref().is_some_and(|following| following.goes_on)
     }
 
     /// Begins to follow a file, in place of whatever was followed.
     fn follow(&mut self, path: PathBuf) {
         self.state.following = Some(Following { path: path.clone(), live: Live::default(), goes_on: true });
+        // A few lines may not show the format.
+        let format = self.format();
         self.start(&FOLLOW, move |control, outbox| {
             let mut listener = Listener::new(&path, &[]);
             let mut hear = |news: hunt::News<'_>| {
                 listener.hear(news).into_iter().for_each(|snapshot| outbox.send(snapshot));
                 if control.check().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
-            hunt::follow(&path, Options::default(), &mut hear);
+            let live = hunt::Live { options: Options::default(), to_the_end: true, hear: &mut hear };
+            hunt::follow(&path, format, live);
         });
     }
 
@@ -99,19 +121,22 @@ impl App {
     pub(super) fn note_change(&mut self, change: Change) {
         let Some(document) = &self.state.document else { return };
         let Source::File(path) = document.source.clone() else { return };
-        let is_followed = self.state.following.as_ref().is_some_and(|following| following.path == path);
+        let following = self.state.following.as_ref().filter(|following| following.path == path);
+        let (is_followed, followed) = (following.is_some(), following.and_then(|following| following.live.newest()));
+        let is_read = document.history.is_some();
+        let has_failed = followed.is_some_and(|snapshot| snapshot.error.is_some());
         match change {
-            Change::Grew if !is_followed && self.can_follow() => {
+            Change::Grew if !is_followed && !self.is_following() && is_read && self.obstacle().is_none() => {
                 self.follow(path);
-                self.state.tell(
-                    false,
-                    "The file grows: it is followed, and not read again. Ctrl+T shows what is new, Ctrl+R reads all of it",
-                );
+                let [show, read] = [Command::Follow, Command::Reload].map(Command::key_text);
+                let text =
+                    format!("The file grows and is followed: {show} shows what is new, {read} reads all of it again");
+                self.state.tell(false, text);
             }
             Change::Grew => {}
-            Change::Rests { only_grew: true } if is_followed => {}
+            Change::Rests { only_grew: true } if is_followed && !has_failed => {}
             Change::Rests { .. } if !document.is_busy() => {
-                if is_followed {
+                if is_followed && !has_failed {
                     self.stop_following();
                     self.state.following = None;
                 }
@@ -122,11 +147,10 @@ impl App {
         }
     }
 
-    /// Whether the open history is one that can be followed as it was read.
-    fn can_follow(&self) -> bool {
-        let Some(document) = &self.state.document else { return false };
-        let format = document.history.as_ref().map(|history| history.origin().format);
-        document.rules == Rules::default() && format.is_some_and(|format| Stream::new("", Some(format)).is_ok())
+    /// The format of the open history, once it is read.
+    fn format(&self) -> Option<&'static str> {
+        let history = self.state.document.as_ref()?.history.as_ref()?;
+        Some(history.origin().format)
     }
 
     /// Opens what was found at this place of the list, or the first that can be opened: its smallest part while the
@@ -143,8 +167,11 @@ impl App {
         }
     }
 
-    /// Pauses the lanes of what grows, or goes on at the right edge.
+    /// Pauses the lanes that are shown of what grows, or goes on at the right edge.
     pub(super) fn hold_lanes(&mut self) {
+        if !self.state.is_covered() {
+            return;
+        }
         self.state.live_mut().into_iter().for_each(Live::hold);
     }
 }

@@ -7,7 +7,7 @@ use crate::checkers::Level;
 use crate::control::Control;
 use crate::diagram::timeline::{Span, Timeline};
 use crate::follow::{Finding, Names, Recent, Status, Stream, WaitingFor};
-use crate::history::{History, visible};
+use crate::history::{Annotation, History, Named, Place, TransactionId, visible};
 use crate::hunt::{News, Of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +22,8 @@ const SPEED: Duration = Duration::from_secs(1);
 /// The last transactions and when they ran.
 #[derive(Debug)]
 pub struct Stretch {
+    /// What was found with one of them.
+    pub marks: Vec<Annotation>,
     /// The transactions.
     pub history: History,
     /// When they ran: by the clock or the lines of the file, else by the order in which they ended.
@@ -30,7 +32,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// The last transactions of a stream; none before there are any. O(their operations).
-    fn new(recent: &Recent, stream: &Stream) -> Option<Stretch> {
+    fn new(recent: &Recent, stream: &Stream, found: &[Arc<Found>]) -> Option<Stretch> {
         let (history, places) = recent.history(stream)?;
         let control = Control::new();
         let timeline = match history.has_times() {
@@ -40,15 +42,16 @@ impl Stretch {
                 Timeline::of_order(&history, spans, &control)
             }
         };
-        timeline.ok().map(|timeline| Stretch { history, timeline })
+        let marks = found.iter().filter_map(|found| found.mark(&history)).collect();
+        timeline.ok().map(|timeline| Stretch { marks, history, timeline })
     }
 }
 
 /// What violates a level.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The level.
-    pub level: Level,
+    /// The levels.
+    pub levels: Vec<Level>,
     /// What happened, and why that is a contradiction.
     pub text: [String; 2],
     /// The line of the file with which it was decided.
@@ -69,7 +72,28 @@ impl Found {
             let name = format!("{level} violated, line {line} of {file}");
             Source::Part(Part { name, history: Arc::new(example.counterexample.history), path: path.to_owned() })
         });
-        Found { level, text: [title, summary], line, delay, part }
+        Found { levels: vec![level], text: [title, summary], line, delay, part }
+    }
+
+    /// `SI, SER violated`.
+    pub fn violated(&self) -> String {
+        let codes: Vec<&str> = self.levels.iter().map(|level| level.code()).collect();
+        format!("{} violated", codes.join(", "))
+    }
+
+    /// Whether it is about one of these levels.
+    fn is_about(&self, levels: &[Level]) -> bool {
+        self.levels.iter().any(|level| levels.contains(level))
+    }
+
+    /// The mark on the transaction with which it was decided, if that is in the history. O(transactions).
+    fn mark(&self, history: &History) -> Option<Annotation> {
+        let ends_here = |t: &TransactionId| {
+            let last = history.operations_of(*t).last();
+            last.is_some_and(|operation| history.line_of(operation) == self.line)
+        };
+        let place = Place::Transaction(Named::new(history, history.transactions().find(ends_here)?));
+        Some(Annotation { place, text: self.violated() })
     }
 }
 
@@ -78,6 +102,8 @@ impl Found {
 pub struct Snapshot {
     /// Where the follower is.
     pub status: Status,
+    /// Transactions that ended, the last of which may not have arrived at the follower.
+    pub ended: u64,
     /// Lines read.
     pub lines: u32,
     /// Transactions that have begun and not ended.
@@ -118,7 +144,7 @@ pub(super) struct Listener {
     /// By level: what was known when the last snapshot was made.
     known: Vec<(Level, Conclusion)>,
     found: Vec<Arc<Found>>,
-    /// When the last snapshot was made, and how many transactions and lines had been read then.
+    /// When the last snapshot was made, and how many transactions had arrived and lines been read then.
     last: Option<(Instant, u64, u32)>,
     /// When the speed was measured last, and how many transactions had ended then.
     measured: (Instant, u64),
@@ -144,13 +170,13 @@ impl Listener {
         let known = answers.iter().map(|(level, answer)| (*level, Conclusion::so_far(answer))).collect();
         let differs = std::mem::replace(&mut self.known, known) != self.known;
         let is_pressing = differs || !fresh.is_empty() || matches!(news.of, Of::End(_));
-        let found = fresh.into_iter().map(|finding| {
+        // Where no times are recorded, there is no answer at a level that counts them.
+        let has_answer = |finding: &Finding| self.known.iter().any(|(level, _)| *level == finding.level);
+        for finding in fresh.into_iter().filter(has_answer).collect::<Vec<_>>() {
             let delay = news.since(finding.line);
-            Arc::new(Found::new(finding, delay, &self.path))
-        });
-        self.found.extend(found);
-        self.found.sort_by_key(|found| !self.levels.contains(&found.level));
-        let now = (Instant::now(), news.recent.n(), news.stream.lines());
+            self.add(Found::new(finding, delay, &self.path));
+        }
+        let now = (Instant::now(), news.follower.status().arrived, news.stream.lines());
         self.measure(now);
         let is_due = self.last.is_none_or(|(at, ..)| now.0 - at >= EVERY);
         // The speed falls to zero where nothing more comes.
@@ -160,6 +186,16 @@ impl Listener {
         }
         self.last = Some(now);
         Some(Arc::new(self.snapshot(news)))
+    }
+
+    /// Adds what was found; what shows the same is found once.
+    fn add(&mut self, found: Found) {
+        let shows_the_same = |other: &&mut Arc<Found>| other.line == found.line && other.text == found.text;
+        match self.found.iter_mut().find(shows_the_same) {
+            Some(other) => Arc::make_mut(other).levels.extend(found.levels),
+            None => self.found.push(Arc::new(found)),
+        }
+        self.found.sort_by_key(|found| !found.is_about(&self.levels));
     }
 
     fn measure(&mut self, (now, n, _): (Instant, u64, u32)) {
@@ -183,13 +219,14 @@ impl Listener {
             _ => news.follower.ended().map(str::to_owned),
         };
         Snapshot {
+            ended: news.recent.n(),
             lines: news.stream.lines(),
             open: news.stream.open(),
             per_second: self.per_second,
             levels: self.known.clone(),
             waits_for: status.why.as_ref().map(|why| waits_for(why, news.stream.names())),
             found: self.found.clone(),
-            stretch: Stretch::new(news.recent, news.stream).map(Arc::new),
+            stretch: Stretch::new(news.recent, news.stream, &self.found).map(Arc::new),
             behind: [news.behind, news.longest],
             status,
             error,
@@ -231,7 +268,7 @@ impl Live {
     /// Whether the lanes are paused, and how many transactions ended since.
     pub fn newer(&self) -> Option<u64> {
         let (held, newest) = self.held.as_ref().zip(self.newest.as_ref())?;
-        Some(newest.status.arrived.saturating_sub(held.status.arrived))
+        Some(newest.ended.saturating_sub(held.ended))
     }
 
     /// Pauses the lanes, or goes on at the right edge.

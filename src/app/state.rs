@@ -547,7 +547,7 @@ impl State {
     /// What grows on the page that is shown, else anywhere.
     pub fn live(&self) -> Option<&Live> {
         let followed = self.following.as_ref().map(|following| &following.live);
-        let recorded = self.collect.run.as_ref().map(|run| &run.live);
+        let recorded = self.collect.run.as_ref().map(|run| &run.live).filter(|live| live.newest().is_some());
         if self.prefers_followed() { followed.or(recorded) } else { recorded.or(followed) }
     }
 
@@ -555,7 +555,7 @@ impl State {
     pub fn live_mut(&mut self) -> Option<&mut Live> {
         let prefers_followed = self.prefers_followed();
         let followed = self.following.as_mut().map(|following| &mut following.live);
-        let recorded = self.collect.run.as_mut().map(|run| &mut run.live);
+        let recorded = self.collect.run.as_mut().map(|run| &mut run.live).filter(|live| live.newest().is_some());
         if prefers_followed { followed.or(recorded) } else { recorded.or(followed) }
     }
 

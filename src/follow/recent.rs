@@ -39,13 +39,16 @@ impl Recent {
     /// The same as a history of its own, and for each of its transactions its place in the order in which they ended, from
     /// 1. None if there are no transactions. O(operations and elements of lists, as far as these are kept).
     pub fn history(&self, stream: &Stream) -> Option<(History, Vec<u64>)> {
-        // Sessions stay in their order, whoever was the last to end a transaction.
+        // As in the whole history: numbers come first, then names by first use.
+        let rank = |session: u32| (stream.names().sessions.name(session).parse().unwrap_or(u64::MAX), session);
         let mut order: Vec<usize> = (0..self.records.len()).collect();
-        order.sort_by_key(|&place| self.records[place].session);
+        order.sort_by_key(|&place| rank(self.records[place].session));
         let (names, times_are_events) = (stream.names(), stream.times_are_lines());
         let mut assembly = Assembly::new(Origin { times_are_events, ..Origin::default() }, names);
         if names.sessions.len() <= PLACES {
-            for session in 0..names.sessions.len() as u32 {
+            let mut sessions: Vec<u32> = (0..names.sessions.len() as u32).collect();
+            sessions.sort_by_key(|&session| rank(session));
+            for session in sessions {
                 assembly.session(session);
             }
         }

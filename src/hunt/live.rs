@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The time between two looks at a file that has not grown for [`QUIET`].
-const SLOW_LOOK: Duration = Duration::from_millis(50);
+const SLOW_LOOK: Duration = Duration::from_millis(100);
 
 /// After this time without growth a file is looked at less often.
 const QUIET: Duration = Duration::from_secs(2);
@@ -101,11 +101,10 @@ pub(super) fn followed<T>(path: &Path, recorder: &Recorder, live: Live<'_>, reco
     })
 }
 
-/// Follows a file that another program writes, in whichever format it is, until `hear` says that it is enough or nothing
-/// more can be read; its end is never known.
-pub fn follow(path: &Path, options: Options, hear: &mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send)) {
-    let live = Live { options, to_the_end: true, hear };
-    Work::new(None, &AtomicBool::new(false), live).run(path, None);
+/// Follows a file that another program writes, in this format or in whichever its beginning shows, until `live` says that
+/// it is enough or nothing more can be read; its end is never known.
+pub fn follow(path: &Path, format: Option<&str>, live: Live<'_>) {
+    Work::new(None, &AtomicBool::new(false), live).run(path, format);
 }
 
 struct Over<'a>(&'a AtomicBool);

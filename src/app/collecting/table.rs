@@ -24,6 +24,8 @@ pub struct Sample {
     pub median: f64,
     /// 99th percentile of transaction times, milliseconds.
     pub slow: f64,
+    /// From the moment at which the last transaction was recorded to its verdict, if the recording is followed.
+    pub behind: Option<Duration>,
 }
 
 /// What a check found.
@@ -197,6 +199,8 @@ impl Run {
         self.snapshot = Some(all);
         self.faults = faults;
         let Some(sample) = sample else { return };
+        let behind = self.live.newest().filter(|live| live.status.delivered > 0).map(|live| live.behind[0]);
+        let sample = Sample { behind, ..sample };
         let (every, since) = &mut self.thinned;
         *since += 1;
         if *since < *every {
@@ -318,7 +322,7 @@ mod tests {
         let all = crate::collect::Statistics::new().snapshot();
         for second in 0..5000 {
             run.sample(
-                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0 }),
+                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0, behind: None }),
                 all,
                 Vec::new(),
             );

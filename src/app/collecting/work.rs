@@ -255,6 +255,7 @@ impl Work<'_> {
                 throughput: since.throughput(),
                 median: milliseconds(since.median),
                 slow: milliseconds(since.slow),
+                behind: None,
             });
             self.outbox.send(Message::Sample(sample, now.since(&Counts::default()), statistics.faults()));
             before = now;

@@ -89,7 +89,7 @@ pub fn following_ui(ui: &mut Ui, following: &Following, kept: &mut LiveView, req
         return;
     };
     if !snapshot.found.is_empty() {
-        ScrollArea::vertical().id_salt("found").max_height(FOUND).show(ui, |ui| {
+        ScrollArea::vertical().id_salt("found").max_height(FOUND).auto_shrink([false, true]).show(ui, |ui| {
             for (place, found) in snapshot.found.iter().enumerate() {
                 found_ui(ui, place, found, &format!("Line {}", grouped(u64::from(found.line))), requests);
             }
@@ -109,6 +109,6 @@ pub(super) fn tab_ui(ui: &mut Ui, following: &Following, is_shown: bool, request
     };
     let hover = format!("{}\n{}", following.path.display(), super::tooltip(Command::Follow));
     if ui.add(egui::Button::selectable(is_shown, text)).on_hover_text(hover).clicked() {
-        requests.push(Request::Run(Command::Follow));
+        requests.push(Request::ShowFollowing(!is_shown));
     }
 }

@@ -1,7 +1,7 @@
 //! The lanes of a history that grows: the last transactions, new ones at the right edge, until they are paused.
 
 use super::scene::{Drawn, Place, described, paint_named};
-use super::{small_button_ui, tooltip};
+use super::small_button_ui;
 use crate::app::canvas::look::Look;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Found, Live, Stretch};
@@ -15,8 +15,10 @@ use egui::{Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2};
 /// A transaction of usual length is drawn about this wide, in points.
 const USUAL: f64 = 60.0;
 
-/// At least this share of what is kept is in sight.
+/// At least this share of what is kept is in sight…
 const LEAST: f64 = 0.3;
+/// … and this one where one transaction comes after the other, so that names have room.
+const LEAST_IN_ORDER: f64 = 0.12;
 
 /// The zoom stays as it is while the best one differs from it by less than this factor.
 const STEADY: f64 = 1.6;
@@ -64,7 +66,7 @@ pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &
         match newer {
             Some(n) => drop(ui.label(RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution))),
             None => {
-                let (last, all) = (stretch.history.n_transactions(), snapshot.status.arrived);
+                let (last, all) = (stretch.history.n_transactions(), snapshot.ended);
                 style::short_note(ui, format!("The last {} of {}", grouped(last as u64), grouped(all)));
             }
         }
@@ -86,8 +88,8 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The last transactions on a time axis"));
-    let Stretch { history, timeline } = stretch;
-    let shown = Shown { history, timeline, true_time: true, anomaly: None, annotations: &[] };
+    let Stretch { marks, history, timeline } = stretch;
+    let shown = Shown { history, timeline, true_time: true, anomaly: None, annotations: marks };
     let mut lanes = Lanes::new(shown, area.size(), View { top: kept.top, ..View::default() }).low();
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
@@ -121,7 +123,8 @@ fn to_the_edge(lanes: &mut Lanes<'_>, stretch: &Stretch, kept: &mut LiveView) {
     }
     let usual = lengths.select_nth_unstable_by(middle, f64::total_cmp).1.max(1e-9);
     let width = (f64::from(lanes.plot.width()) - EDGE).max(1.0);
-    let best = (USUAL / usual).clamp(width / (to - from), width / (to - from) / LEAST);
+    let least = if stretch.timeline.is_order { LEAST_IN_ORDER } else { LEAST };
+    let best = (USUAL / usual).clamp(width / (to - from), width / (to - from) / least);
     if best > kept.zoom * STEADY || best * STEADY < kept.zoom {
         kept.zoom = best;
     }
@@ -167,14 +170,16 @@ pub(super) fn found_ui(ui: &mut Ui, place: usize, found: &Found, said: &str, req
     ui.horizontal(|ui| {
         if found.part.is_some() {
             let button = egui::Button::new("Draw it").small().fill(palette.selected);
-            let hover = format!("Draws {} while the history grows on. {}", found.level, tooltip(Command::OpenFound));
+            let hover =
+                format!("Draws it while the history grows on; for the first one, {}", Command::OpenFound.key_text());
             let response = ui.add(button).on_hover_text(hover);
-            response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Draw {}", found.level)));
+            response
+                .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Draw {}", found.violated())));
             if response.clicked() {
                 requests.push(Request::OpenFound(place));
             }
         }
-        let text = format!("{said}: {title} ({} violated)", found.level);
+        let text = format!("{said}: {title} ({})", found.violated());
         let label = ui.add(egui::Label::new(RichText::new(&text).color(palette.bad)).truncate());
         label.on_hover_text(if why.is_empty() { text } else { format!("{text}\n{why}") });
     });

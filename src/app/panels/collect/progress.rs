@@ -4,7 +4,7 @@ use super::figure_ui;
 use crate::app::collecting::table::{Row, Run, Sample, milliseconds};
 use crate::app::command::Requests;
 use crate::app::live::Snapshot;
-use crate::app::panels::chart::{axis, chart_ui, series};
+use crate::app::panels::chart::{axis, chart_ui, low_chart_ui, series};
 use crate::app::panels::live::{LiveView, found_ui, inset_ui};
 use crate::app::style::{self, Palette, counted, duration};
 use crate::collect::FaultTime;
@@ -34,8 +34,10 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, kept: &mut LiveView, requests:
     if let Some(so_far) = newest.filter(|_| run.is_running()) {
         so_far_ui(ui, so_far, requests);
     }
-    plots_ui(ui, run, requests);
-    if newest.is_some() && (run.is_running() || run.live.newer().is_some()) {
+    // Below them, lanes need the room.
+    let has_lanes = newest.is_some() && (run.is_running() || run.live.newer().is_some());
+    plots_ui(ui, run, has_lanes, requests);
+    if has_lanes {
         inset_ui(ui, &run.live, kept, requests);
     }
 }
@@ -77,11 +79,18 @@ fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
     ui.add_space(2.0);
 }
 
-fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+fn plots_ui(ui: &mut Ui, run: &Run, are_low: bool, requests: &mut Requests) {
     let of = |label: &str, value: fn(&Sample) -> f64| series(label, run.samples.iter().map(|s| (s.at, value(s))));
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
-    let lasting = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
+    let course = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
+    let mut lasting = vec![course("median", |sample| sample.median), course("99 %", |sample| sample.slow)];
+    let verdicts = run.samples.iter().filter_map(|sample| Some((sample.at, sample.behind?.as_secs_f64())));
+    let verdicts = series("to verdict", verdicts);
+    let has_verdicts = !verdicts.points.is_empty();
+    if has_verdicts {
+        lasting.push(verdicts);
+    }
     let time = || axis("time", Unit::Seconds);
     let now = run.samples.last().map_or(0.0, |sample| sample.at);
     let band = |fault: &FaultTime| Band {
@@ -102,14 +111,21 @@ fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         title: "Latency".to_owned(),
         x: time(),
         y: axis("latency", Unit::Seconds),
-        series: vec![lasting("median", |sample| sample.median), lasting("99 %", |sample| sample.slow)],
+        series: lasting,
         marks: Marks::Lines,
         bands,
     };
+    let throughput = (&throughput, "committed transactions per second", "Plot of throughput");
+    let about =
+        if has_verdicts { "median and 99th percentile; from commit to verdict" } else { "median and 99th percentile" };
+    let latency = (&latency, about, "Plot of latency");
     ui.columns(2, |columns| {
-        let [left, right] = columns else { return };
-        chart_ui(left, &throughput, "committed transactions per second", "Plot of throughput", requests);
-        chart_ui(right, &latency, "median and 99th percentile", "Plot of latency", requests);
+        for (column, what) in columns.iter_mut().zip([throughput, latency]) {
+            match are_low {
+                true => low_chart_ui(column, what, requests),
+                false => chart_ui(column, what.0, what.1, what.2, requests),
+            }
+        }
     });
 }
 
