@@ -135,8 +135,8 @@ impl App {
             }
             Change::Grew => {}
             Change::Rests { only_grew: true } if is_followed && !has_failed => {}
-            Change::Rests { .. } if !document.is_busy() => {
-                if is_followed && !has_failed {
+            Change::Rests { only_grew } if !document.is_busy() => {
+                if is_followed && !only_grew {
                     self.stop_following();
                     self.state.following = None;
                 }

@@ -149,13 +149,24 @@ pub(super) struct Listener {
     /// When the speed was measured last, and how many transactions had ended then.
     measured: (Instant, u64),
     per_second: f64,
+    /// The speed in the last snapshot.
+    said: f64,
 }
 
 impl Listener {
     /// For this file, of which these levels are of interest first.
     pub(super) fn new(path: &Path, levels: &[Level]) -> Listener {
         let (path, levels, measured) = (path.to_owned(), levels.to_vec(), (Instant::now(), 0));
-        Listener { path, levels, known: Vec::new(), found: Vec::new(), last: None, measured, per_second: 0.0 }
+        Listener {
+            path,
+            levels,
+            known: Vec::new(),
+            found: Vec::new(),
+            last: None,
+            measured,
+            per_second: 0.0,
+            said: 0.0,
+        }
     }
 
     /// Whether a level that was asked for is known to be violated.
@@ -180,11 +191,11 @@ impl Listener {
         self.measure(now);
         let is_due = self.last.is_none_or(|(at, ..)| now.0 - at >= EVERY);
         // The speed falls to zero where nothing more comes.
-        let is_new = self.last.is_none_or(|(_, n, lines)| (n, lines) != (now.1, now.2)) || self.is_slowing(now);
+        let is_new = self.last.is_none_or(|(_, n, lines)| (n, lines) != (now.1, now.2)) || self.has_stopped();
         if !is_pressing && !(is_due && (is_new || matches!(news.of, Of::Change(_)))) {
             return None;
         }
-        self.last = Some(now);
+        (self.last, self.said) = (Some(now), self.per_second);
         Some(Arc::new(self.snapshot(news)))
     }
 
@@ -207,9 +218,9 @@ impl Listener {
         }
     }
 
-    /// Whether the speed was just measured to be zero, and the last snapshot says otherwise.
-    fn is_slowing(&self, (now, ..): (Instant, u64, u32)) -> bool {
-        self.measured.0 == now && self.per_second == 0.0 && self.last.is_some_and(|(at, ..)| now - at < 2 * SPEED)
+    /// Whether nothing comes any more, and the last snapshot says otherwise.
+    fn has_stopped(&self) -> bool {
+        self.per_second == 0.0 && self.said != 0.0
     }
 
     fn snapshot(&self, news: News<'_>) -> Snapshot {
