@@ -4,7 +4,7 @@
 //! A [`Target`] says where to run, a real database or a store model; [`Opened`] is one that responds, at an isolation
 //! level with its promise. [`Hunt`] yields [`Round`]s; the caller [records](Hunt::record), [judges](judge) and
 //! [settles](Hunt::settle) each, reporting progress between these steps. With [`Live`], a recording is checked while it
-//! grows, too.
+//! grows, too, and [`follow`] does the same with a file of another program.
 
 mod live;
 mod rounds;
