@@ -102,7 +102,7 @@ impl Found {
 pub struct Snapshot {
     /// Where the follower is.
     pub status: Status,
-    /// Transactions that ended, the last of which may not have arrived at the follower.
+    /// Transactions that ended.
     pub ended: u64,
     /// Lines read.
     pub lines: u32,

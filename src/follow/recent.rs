@@ -22,13 +22,13 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Adds transactions that ended, in their order; only those that are kept are copied.
-    pub fn extend(&mut self, records: &[Record]) {
-        self.n += records.len() as u64;
-        let kept = &records[records.len().saturating_sub(RECENT)..];
-        let room = RECENT - kept.len();
-        self.records.drain(..self.records.len().saturating_sub(room));
-        self.records.extend(kept.iter().cloned());
+    /// Adds the next transaction that ended.
+    pub fn push(&mut self, record: &Record) {
+        self.n += 1;
+        if self.records.len() == RECENT {
+            self.records.pop_front();
+        }
+        self.records.push_back(record.clone());
     }
 
     /// Number of transactions that ended so far.
@@ -79,7 +79,7 @@ mod tests {
         let mut stream = Stream::new("history", Some(format)).expect("it can be followed");
         let (mut records, mut recent) = (Vec::new(), Recent::default());
         stream.push(text.as_bytes(), &mut records).expect("readable");
-        recent.extend(&records);
+        records.iter().for_each(|record| recent.push(record));
         (stream, recent)
     }
 

@@ -219,16 +219,20 @@ impl<'r, 'h> Work<'r, 'h> {
     ) -> Result<(), Broken> {
         let mut records = Vec::new();
         let result = read(stream, &mut records);
-        self.recent.extend(&records);
         let mut last = None;
         for record in records {
             let line = record.line;
+            self.recent.push(&record);
             self.follower.take(record, stream.names());
             self.say_change(line, stream)?;
             if self.is_late() {
                 return Err(Broken::Enough);
             }
             last = Some(line);
+            // What was read at once may take a while.
+            if self.told.elapsed() >= TICK {
+                self.say(Of::Time, stream)?;
+            }
         }
         if let Some(moment) = last.and_then(|line| self.recorder?.recorded(line)) {
             self.behind = moment.elapsed();
