@@ -39,7 +39,7 @@
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, files, generate |
-//! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, follow, generate, collect |
+//! | `hunt` | rounds of a workload, each recorded and checked; files followed as they grow | history, control, formats, checkers, audit, follow, generate, collect |
 //! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, jobs, generate, collect, hunt |
 //! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, papers, health, counterexample, report, verify, audit, follow, diagram, export, fonts, generate, collect, hunt |
 //!

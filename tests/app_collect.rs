@@ -12,7 +12,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::App;
 use isoscope::app::collecting::table::{Run, Stage};
 use isoscope::app::command::Command;
-use isoscope::app::state::Phase;
+use isoscope::app::state::{Phase, Source};
 use isoscope::checkers::Level;
 use isoscope::control::Control;
 use isoscope::formats::{self, Request};
@@ -261,11 +261,11 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         run(&mut window, Command::RunWorkload);
         // The very first look may come before the first commit.
         let has_looked = |window: &Window| {
-            let so_far = &last_run(window).so_far;
-            says(window, "So far, in ") && so_far.as_ref().is_some_and(|so_far| so_far.transactions > 0)
+            let so_far = last_run(window).live.newest();
+            says(window, "So far, in ") && so_far.is_some_and(|so_far| so_far.status.delivered > 0)
         };
         wait(&mut window, "a first look", has_looked);
-        let so_far = last_run(&window).so_far.clone().expect("there was a look");
+        let so_far = last_run(&window).live.newest().cloned().expect("there was a look");
         assert!(so_far.text().contains("SER satisfied"), "{so_far:?}");
         assert!(!last_run(&window).samples.is_empty() && last_run(&window).stage == Stage::Recording);
         // Leaving the field that was typed into comes first.
@@ -274,9 +274,40 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         wait_until_over(&mut window);
         assert_eq!(last_run(&window).stage, Stage::Cancelled);
         assert!(says(&window, "Cancelled; what was recorded is kept"));
-        assert!(n_transactions(&file) as u64 >= so_far.transactions);
+        assert!(n_transactions(&file) as u64 >= so_far.status.delivered);
         press(&mut window, egui::Key::Escape);
         assert!(!window.state().state().show_collect, "with nothing to cancel, the page is left");
+    }
+}
+
+#[test]
+fn the_first_anomaly_is_drawn_while_the_run_goes_on() {
+    for theme in themes() {
+        let (mut window, _folder, file) = page(theme);
+        store(&mut window, Model::Snapshot, &["lost-update"]);
+        fill(&mut window, "Transactions", "10000000");
+        run(&mut window, Command::RunWorkload);
+        let can_be_drawn = |window: &Window| {
+            last_run(window).live.newest().is_some_and(|newest| newest.found.iter().any(|found| found.part.is_some()))
+        };
+        wait(&mut window, "an anomaly", can_be_drawn);
+        assert!(says(&window, "First anomaly, line ") && says(&window, "Lane bar "));
+        run(&mut window, Command::OpenFound);
+        wait(&mut window, "its picture", |window| {
+            let drawn = window.state().state().document.as_ref().and_then(|document| document.current_picture());
+            drawn.is_some()
+        });
+        assert!(matches!(&document(&window).source, Source::Part(part) if part.path == file));
+        assert_eq!(last_run(&window).stage, Stage::Recording, "the run goes on");
+        run(&mut window, Command::ShowCollect);
+        press(&mut window, egui::Key::Space);
+        wait(&mut window, "the lanes to be paused", |window| says(window, "Paused, "));
+        wait(&mut window, "more transactions", |window| last_run(window).live.newer().is_some_and(|n| n > 10));
+        press(&mut window, egui::Key::Space);
+        assert!(!says(&window, "Paused, ") && last_run(&window).stage == Stage::Recording);
+        press(&mut window, egui::Key::Escape);
+        wait_until_over(&mut window);
+        assert_eq!(last_run(&window).stage, Stage::Cancelled);
     }
 }
 

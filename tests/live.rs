@@ -10,6 +10,7 @@ use isoscope::control::Control;
 use isoscope::follow::{Answer, FOLLOWED, Options};
 use isoscope::generate::{Injection, Length, Model, Workload};
 use isoscope::hunt::{self, Hunt, Live, News, Of, Opened, Plan, Target};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
@@ -128,6 +129,42 @@ fn a_violation_that_is_decided_meanwhile_can_end_the_round() {
     let judged = hunt::judge(&beginning, Some(&levels), &Control::new()).expect("readable");
     assert!(judged.is_violated());
     assert!(hunt::followable(&[Level::Linearizability]).is_none());
+}
+
+#[test]
+fn a_file_of_another_program_is_followed_until_it_becomes_shorter() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("history.txt");
+    std::fs::write(&path, "a: [w x 1]\n").expect("a file");
+    let append = |text: &str| {
+        let mut file = std::fs::File::options().append(true).open(&path).expect("it is there");
+        file.write_all(text.as_bytes()).expect("it can be written");
+    };
+    let (mut seen, mut end) = (Vec::new(), None);
+    let mut hear = |news: News<'_>| {
+        assert_eq!(news.since(1), None, "another program knows when it was written");
+        match news.of {
+            Of::End(result) => end = Some(result),
+            Of::Change(_) | Of::Time => {
+                if seen.last() != Some(&news.recent.n()) {
+                    seen.push(news.recent.n());
+                    // Half a line is read when its end is there.
+                    match seen.len() {
+                        1 => append("a: [r x"),
+                        2 => std::fs::write(&path, "").expect("it can be replaced"),
+                        n => panic!("{n} changes"),
+                    }
+                } else if news.stream.lines() == 1 && news.recent.n() == 1 {
+                    append(" 1]\n");
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    };
+    let live = Live { options: Options::default(), to_the_end: true, hear: &mut hear };
+    hunt::follow(&path, Some("text"), live);
+    assert_eq!(seen, [1, 2]);
+    assert!(end.expect("it ends").is_err_and(|why| why.contains("became shorter")));
 }
 
 /// The program's exit code, and what it says.

@@ -145,6 +145,12 @@ pub enum Command {
     CompareLevels,
     /// Open the recorded history.
     OpenCollected,
+    /// Follow the open file, or show what is followed.
+    Follow,
+    /// Pause the lanes of what grows, or go on.
+    HoldLanes,
+    /// Open the first anomaly of what grows.
+    OpenFound,
     /// Save the table of rounds.
     WriteRounds,
     /// Switch between true and compressed time.
@@ -296,10 +302,13 @@ const BEFORE_PAGES: [CommandRow; 60] = [
 
 /// Those after the pages.
 #[rustfmt::skip]
-const AFTER_PAGES: [CommandRow; 10] = [
+const AFTER_PAGES: [CommandRow; 13] = [
     CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::ShowCollect, group: Group::View, name: "Collect", tooltip: "Run a workload on a database, record it as a history and check it", keys: &[with_control(Key::N)] },
+    CommandRow { command: Command::Follow, group: Group::View, name: "Follow", tooltip: "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history", keys: &[with_control(Key::T)] },
+    CommandRow { command: Command::HoldLanes, group: Group::View, name: "Pause live lanes", tooltip: "Pause the lanes of what is recorded or followed, or go on at their right edge; nothing else is paused", keys: &[plain(Key::Space)] },
+    CommandRow { command: Command::OpenFound, group: Group::Go, name: "Open the first live anomaly", tooltip: "Draw the first anomaly of what is recorded or followed, which goes on meanwhile", keys: &[with_control_and_shift(Key::F)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
     CommandRow { command: Command::LargerText, group: Group::View, name: "Larger text", tooltip: "Make all text and controls larger, as far as the window has room for them", keys: &[with_control(Key::Plus), with_control(Key::Equals)] },
@@ -354,6 +363,9 @@ impl Command {
                 | Command::Tour
                 | Command::ShowBatch
                 | Command::ShowCollect
+                | Command::Follow
+                | Command::HoldLanes
+                | Command::OpenFound
                 | Command::RunWorkload
                 | Command::Hunt
                 | Command::CompareLevels
@@ -365,10 +377,13 @@ impl Command {
         )
     }
 
-    /// The command whose keys were pressed in this frame; consumes them. While the user is typing in a text field
-    /// (`typing`), plain keys belong to the field, except Esc.
-    pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
-        let usable = |keys: &&KeyboardShortcut| !typing || !belongs_to_field(keys);
+    /// The command whose keys were pressed in this frame; consumes them, unless they belong to what has the focus.
+    pub fn pressed(input: &mut egui::InputState, focused: Focused) -> Option<Command> {
+        let usable = |keys: &&KeyboardShortcut| match focused {
+            Focused::Nothing => true,
+            Focused::Widget => keys.logical_key != Key::Space,
+            Focused::Field => !belongs_to_field(keys),
+        };
         // Those with Shift come first: when a key is pressed and released within one frame, only its event still knows
         // about Shift, and a shortcut without Shift would take it.
         let hit = |shift: bool, input: &mut egui::InputState| {
@@ -377,6 +392,17 @@ impl Command {
         };
         hit(true, input).or_else(|| hit(false, input)).map(|row| row.command)
     }
+}
+
+/// What has the keyboard focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focused {
+    /// Nothing: all keys are commands.
+    Nothing,
+    /// A button or the like, which the space bar presses.
+    Widget,
+    /// A text field, to which plain keys belong, except Esc.
+    Field,
 }
 
 /// Whether a text field with the keyboard focus uses some keys itself: letters, moving by a word, deleting one, undo.
@@ -560,6 +586,12 @@ pub enum Request {
     ChooseRecording,
     /// Stop the run of the Collect page.
     CancelCollecting,
+    /// Show the file that is followed, or the open history.
+    ShowFollowing(bool),
+    /// Stop following the file; what is known stays.
+    StopFollowing,
+    /// Open what was found at this place of what grows.
+    OpenFound(usize),
     /// Open the history of this round.
     OpenCollected(usize),
     /// Write the results of checkers: `csv` or `svg`.
@@ -635,7 +667,7 @@ mod tests {
             input.modifiers = modifiers;
             let event = egui::Event::Key { key: Key::O, physical_key: None, pressed: true, repeat: false, modifiers };
             input.events.push(event);
-            Command::pressed(&mut input, false)
+            Command::pressed(&mut input, Focused::Nothing)
         };
         assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
         assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
@@ -644,11 +676,23 @@ mod tests {
         let mut input = egui::InputState::default();
         let (key, modifiers) = (Key::O, Modifiers::COMMAND | Modifiers::SHIFT);
         input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
-        assert_eq!(Command::pressed(&mut input, false), Some(Command::OpenFolder));
+        assert_eq!(Command::pressed(&mut input, Focused::Nothing), Some(Command::OpenFolder));
         assert_eq!(pressed(Modifiers::ALT), None);
         let (key, modifiers) = (Key::Plus, Modifiers::COMMAND | Modifiers::SHIFT);
         input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
-        assert_eq!(Command::pressed(&mut input, false), Some(Command::LargerText));
+        assert_eq!(Command::pressed(&mut input, Focused::Nothing), Some(Command::LargerText));
+    }
+
+    #[test]
+    fn the_space_bar_belongs_to_what_has_the_focus() {
+        let pressed = |focused: Focused| {
+            let mut input = egui::InputState::default();
+            let (key, modifiers) = (Key::Space, Modifiers::NONE);
+            input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
+            Command::pressed(&mut input, focused)
+        };
+        assert_eq!(pressed(Focused::Nothing), Some(Command::HoldLanes));
+        assert_eq!([Focused::Widget, Focused::Field].map(pressed), [None, None]);
     }
 
     #[test]

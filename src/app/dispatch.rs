@@ -8,6 +8,7 @@ use super::dialogs::{self, Purpose};
 use super::exporting::{self, EXPORT};
 use super::load::LOAD;
 use super::palette::FIND;
+use super::panels::live::LiveView;
 use super::paths::LOOK;
 use super::picture::{DRAW, LayoutKind};
 use super::replaying::REPLAY;
@@ -145,6 +146,9 @@ impl App {
                 self.dialogs.ask(Purpose::Record, &suggestion, Arc::clone(&self.wake));
             }
             Request::CancelCollecting => drop(self.cancel_collecting()),
+            Request::ShowFollowing(is_shown) => self.show_following(is_shown),
+            Request::StopFollowing => drop(self.stop_following()),
+            Request::OpenFound(place) => self.open_found(Some(place)),
             Request::OpenCollected(place) => self.open_collected(Some(place)),
             Request::ArrangeBrowser(wanted) => {
                 if let Some(document) = &mut self.state.document {
@@ -214,7 +218,7 @@ impl App {
             Command::OpenFolder => self.ask_for(Purpose::OpenFolder),
             Command::CompareWith => self.ask_for(Purpose::CompareWith),
             Command::Reload => self.reload(),
-            Command::Close if self.state.show_collect => self.state.show_collect = false,
+            Command::Close if self.state.is_covered() => self.state.uncover(),
             Command::Close => self.close(),
             Command::Export => self.open_export(),
             Command::Report => self.write_report(),
@@ -284,6 +288,7 @@ impl App {
             Command::PreviousStep => self.step(-1),
             Command::ExpandEvidence => self.expand(),
             Command::FocusFilter => self.focus_filter(),
+            Command::Fit if self.state.is_covered() => self.live_lanes = LiveView::default(),
             Command::Fit => match self.state.page {
                 Page::Lanes => self.lanes.fit(),
                 _ => self.canvas.fit(),
@@ -315,10 +320,18 @@ impl App {
                 self.start_comparison();
             }
             Command::ShowBatch => {
-                let covered = std::mem::take(&mut self.state.show_collect);
+                let covered = self.state.is_covered();
+                self.state.uncover();
                 self.state.show_batch = (covered || !self.state.show_batch) && self.state.batch.is_some();
             }
-            Command::ShowCollect => self.state.show_collect = !self.state.show_collect,
+            Command::ShowCollect => {
+                let is_shown = self.state.show_collect;
+                self.state.uncover();
+                self.state.show_collect = !is_shown;
+            }
+            Command::Follow => self.follow_or_return(),
+            Command::HoldLanes => self.hold_lanes(),
+            Command::OpenFound => self.open_found(None),
             Command::RunWorkload => self.start_collecting(Collect::Run),
             Command::Hunt => self.start_collecting(Collect::Hunt),
             Command::CompareLevels => self.start_collecting(Collect::Compare),
@@ -339,7 +352,9 @@ impl App {
     fn show(&mut self, page: Page) {
         self.state.page = page;
         self.state.show_batch &= self.state.document.is_none();
-        self.state.show_collect &= self.state.document.is_none();
+        if self.state.document.is_some() {
+            self.state.uncover();
+        }
     }
 
     pub(super) fn with_batch(&mut self, change: impl FnOnce(&mut Batch)) {
@@ -350,6 +365,7 @@ impl App {
 
     fn zoom_by(&mut self, factor: f32) {
         match self.state.page {
+            _ if self.state.is_covered() => self.live_lanes.zoom_by(factor),
             Page::Lanes => self.lanes.zoom_by(factor),
             _ => self.canvas.zoom_by(factor),
         }
@@ -428,6 +444,9 @@ impl App {
         } else if self.state.show_collect {
             // A run goes on in the background while the user looks at something else; only its own page stops it.
             self.state.show_collect = self.cancel_collecting();
+        } else if self.state.show_following {
+            // It is followed on in the background.
+            self.state.show_following = false;
         } else if (self.state.show_batch && self.end_comparison()) || self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
             if document.playing.take().is_some() {

@@ -36,7 +36,7 @@ impl App {
 
     /// Writes a chart next to the open history, or where the Collect page records to.
     pub(super) fn save_chart(&mut self, chart: &Chart) {
-        let (folder, stem) = match self.state.document.as_ref().filter(|_| !self.state.show_collect) {
+        let (folder, stem) = match self.state.document.as_ref().filter(|_| !self.state.is_covered()) {
             Some(document) => {
                 (folder_of(Some(&document.source)), document.title.split('.').next().unwrap_or("history"))
             }

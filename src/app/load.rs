@@ -101,7 +101,6 @@ impl Load {
         let started = Instant::now();
         match read(&self.source, &self.rules, control) {
             Ok(history) => {
-                let history = Arc::new(history);
                 let recorded = history.recorded();
                 let levels = Level::of(&history);
                 let named = find_named(&history, &self.names, control);
@@ -203,10 +202,11 @@ fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) ->
     named
 }
 
-fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, Unreadable> {
+fn read(source: &Source, rules: &Rules, control: &Control) -> Result<Arc<History>, Unreadable> {
     control.phase("reading", 0);
     let request = Request { format: None, rules: Some(rules) };
-    match source {
+    let read = match source {
+        Source::Part(part) => return Ok(Arc::clone(&part.history)),
         Source::File(path) => formats::open(path, request, control).map_err(|error| Unreadable::of(&error)),
         Source::Sample(place) => {
             let none = || Unreadable::new("there is no such sample".to_owned());
@@ -218,7 +218,8 @@ fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, Un
         Source::Bytes { name, bytes } => {
             formats::open_bytes(name, bytes, request, control).map_err(|error| Unreadable::new(error.to_string()))
         }
-    }
+    };
+    read.map(Arc::new)
 }
 
 /// Assesses whether the history can be trusted, then checks it. The reads are resolved once for everything.

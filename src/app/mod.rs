@@ -24,12 +24,14 @@ pub mod exporting;
 pub mod figures;
 pub mod files;
 pub mod filter;
+pub mod following;
 pub mod fuzzy;
 pub mod group_graph;
 pub mod grouping;
 mod instances;
 mod lattice;
 pub mod listing;
+pub mod live;
 pub mod load;
 mod marking;
 pub mod marks;
@@ -76,7 +78,7 @@ use crate::jobs::{Pool, Wake};
 use canvas::Canvas;
 use collecting::Collecting;
 use collecting::form::Form;
-use command::{Command, Requests};
+use command::{Command, Focused, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
 use exporting::EXPORT;
@@ -175,6 +177,7 @@ pub struct App {
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
     lanes: panels::lanes::LanesView,
+    live_lanes: panels::live::LiveView,
     settings: settings::Settings,
     pictures: VecDeque<Arc<Picture>>,
     recent_place: Option<PathBuf>,
@@ -202,6 +205,7 @@ impl App {
             wanted_listing: None,
             good_since: None,
             lanes: panels::lanes::LanesView::default(),
+            live_lanes: panels::live::LiveView::default(),
             settings,
             pictures: VecDeque::new(),
             recent_place,
@@ -317,7 +321,13 @@ impl App {
             panels::tour::poll_keys(ctx, at, requests);
         }
         let over = self.state.help || self.state.export.is_some() || self.state.palette.is_some();
-        while let Some(command) = ctx.input_mut(|input| Command::pressed(input, typing)) {
+        let has_focus = ctx.memory(|memory| memory.focused().is_some());
+        let focused = match (typing, has_focus) {
+            (true, _) => Focused::Field,
+            (false, true) => Focused::Widget,
+            (false, false) => Focused::Nothing,
+        };
+        while let Some(command) = ctx.input_mut(|input| Command::pressed(input, focused)) {
             if !over || matches!(command, Command::Escape | Command::Help | Command::Quit | Command::Palette) {
                 requests.push(command::Request::Run(command));
             }
@@ -367,7 +377,7 @@ impl App {
                 panels::status::status_ui(ui, state);
             },
         );
-        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch && !state.show_collect) {
+        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch && !state.is_covered()) {
             let progress = self.tasks.progress(&load::LOAD);
             Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
                 panels::levels::levels_ui(ui, document, progress, requests);
@@ -394,7 +404,16 @@ impl App {
             });
             let progress = self.tasks.progress(&collecting::COLLECT);
             egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
-                panels::collect::collect_ui(ui, &state.collect, progress, requests);
+                panels::collect::collect_ui(ui, &state.collect, progress, &mut self.live_lanes, requests);
+            });
+            return;
+        }
+        if let Some(following) = state.following.as_ref().filter(|_| state.show_following) {
+            Panel::left("following").default_size(300.0).size_range(240.0..=420.0).frame(side).show(ui, |ui| {
+                panels::following::state_ui(ui, following, requests);
+            });
+            egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
+                panels::following::following_ui(ui, following, &mut self.live_lanes, requests);
             });
             return;
         }

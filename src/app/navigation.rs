@@ -280,7 +280,7 @@ impl App {
         self.tasks.cancel(&FIND);
         if let Some(found) = palette.found.get(place.unwrap_or(palette.chosen)) {
             if !matches!(found.thing, palette::Thing::Command(_)) {
-                self.state.show_collect = false;
+                self.state.uncover();
             }
             self.handle(ctx, found.request());
         }

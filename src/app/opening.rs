@@ -93,13 +93,14 @@ impl App {
     fn open_under(&mut self, source: Source, rules: Rules, arrangement: Option<Arrangement>) {
         self.close();
         self.state.show_batch = false;
-        self.state.show_collect = false;
+        self.state.uncover();
         let title = match &source {
             Source::File(path) => {
                 path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
             }
             Source::Sample(place) => samples::title(*place),
             Source::Bytes { name, .. } => name.clone(),
+            Source::Part(part) => part.name.clone(),
         };
         self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &Options::default().levels));
         if let Source::File(path) = source.clone() {

@@ -82,7 +82,7 @@ impl Request {
         let opened = match &leads {
             ResolvedPath::History(opening) => match &opening.source {
                 Source::File(path) => Some(path.clone()),
-                Source::Sample(_) | Source::Bytes { .. } => None,
+                Source::Sample(_) | Source::Bytes { .. } | Source::Part(_) => None,
             },
             ResolvedPath::Several(_) | ResolvedPath::Nothing(_) => None,
         };

@@ -2,7 +2,7 @@
 
 use super::samples;
 use super::tasks::{Failure, Task};
-use super::vocabulary::{RawLines, Source};
+use super::vocabulary::{Part, RawLines, Source};
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::formats;
@@ -80,7 +80,7 @@ fn texts_at(
         return operations.iter().map(|_| Err("it was not read from a file".to_owned())).collect();
     };
     let found = match source {
-        Source::File(path) => formats::raw_spots(path, origin, &spots, control),
+        Source::File(path) | Source::Part(Part { path, .. }) => formats::raw_spots(path, origin, &spots, control),
         Source::Sample(place) => match samples::ALL.get(*place) {
             Some(sample) => formats::raw_spots_in(sample.text.as_bytes(), &spots, control),
             None => Err(std::io::Error::other("there is no such sample")),
@@ -88,7 +88,9 @@ fn texts_at(
         Source::Bytes { bytes, .. } => formats::raw_spots_in(bytes, &spots, control),
     };
     let say = |spot: &Spot, error: std::io::Error| match source {
-        Source::File(path) => format!("{}, {}: {error}", path.display(), spot.text(origin)),
+        Source::File(path) | Source::Part(Part { path, .. }) => {
+            format!("{}, {}: {error}", path.display(), spot.text(origin))
+        }
         Source::Sample(_) | Source::Bytes { .. } => error.to_string(),
     };
     match found {

@@ -88,7 +88,8 @@ impl App {
             return;
         }
         document.focus_note = true;
-        (self.state.show_batch, self.state.show_collect) = (false, false);
+        self.state.show_batch = false;
+        self.state.uncover();
         // Only these pages have the argument, and with it the note, next to them.
         if !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
@@ -97,12 +98,12 @@ impl App {
 
     /// Focuses the filter: of the folder if its table is visible, else of the anomalies.
     pub(super) fn focus_filter(&mut self) {
-        let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.show_collect;
+        let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.is_covered();
         if !has_table && self.state.document.is_none() {
             self.state.tell(true, "Open a history first: the filter is about its anomalies");
             return;
         }
-        self.state.show_collect = false;
+        self.state.uncover();
         self.state.focus_filter = true;
     }
 

@@ -9,9 +9,11 @@ use super::catalogue::AllDrawn;
 use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
 use super::figures::Figures;
+use super::following::Following;
 use super::group_graph::GroupGraph;
 use super::lattice::LatticeView;
 use super::listing::Listing;
+use super::live::Live;
 use super::load::Named;
 use super::marks::Marks;
 use super::minimap::Minimap;
@@ -459,7 +461,7 @@ impl Document {
     pub fn path(&self) -> Option<&Path> {
         match &self.source {
             Source::File(path) => Some(path),
-            Source::Sample(_) | Source::Bytes { .. } => None,
+            Source::Sample(_) | Source::Bytes { .. } | Source::Part(_) => None,
         }
     }
 }
@@ -499,6 +501,10 @@ pub struct State {
     pub collect: Collecting,
     /// That page is shown instead of the open history.
     pub show_collect: bool,
+    /// The file that is followed.
+    pub following: Option<Following>,
+    /// Its page is shown instead of the open history.
+    pub show_following: bool,
     /// Changes that can be undone.
     pub undo: Undo,
     /// The places visited.
@@ -528,6 +534,36 @@ pub struct State {
 }
 
 impl State {
+    /// Shows the open history, or the table of the folder.
+    pub fn uncover(&mut self) {
+        (self.show_collect, self.show_following) = (false, false);
+    }
+
+    /// Whether another page is shown instead of the open history or the table of the folder.
+    pub fn is_covered(&self) -> bool {
+        self.show_collect || self.show_following
+    }
+
+    /// What grows on the page that is shown, else anywhere.
+    pub fn live(&self) -> Option<&Live> {
+        let followed = self.following.as_ref().map(|following| &following.live);
+        let recorded = self.collect.run.as_ref().map(|run| &run.live).filter(|live| live.newest().is_some());
+        if self.prefers_followed() { followed.or(recorded) } else { recorded.or(followed) }
+    }
+
+    /// The same, to be changed.
+    pub fn live_mut(&mut self) -> Option<&mut Live> {
+        let prefers_followed = self.prefers_followed();
+        let followed = self.following.as_mut().map(|following| &mut following.live);
+        let recorded = self.collect.run.as_mut().map(|run| &mut run.live).filter(|live| live.newest().is_some());
+        if prefers_followed { followed.or(recorded) } else { recorded.or(followed) }
+    }
+
+    fn prefers_followed(&self) -> bool {
+        self.show_following
+            || (!self.show_collect && self.following.as_ref().is_some_and(|following| following.goes_on))
+    }
+
     /// Adds a message, unless it is already there. A good message replaces previous good ones.
     pub fn tell(&mut self, bad: bool, text: impl Into<String>) {
         let banner = Banner { text: text.into(), bad };

@@ -1,7 +1,7 @@
 //! Verdicts without their evidence: for tables of many checks, whose witnesses would fill the memory.
 
 use super::style::Palette;
-use crate::checkers::Verdict;
+use crate::checkers::{Level, Verdict};
 use crate::follow::Answer;
 use egui::Color32;
 
@@ -43,6 +43,13 @@ impl Conclusion {
             Answer::ExceptFor(_) | Answer::Unknown(_) => Conclusion::Open,
         }
     }
+}
+
+/// `SER satisfied, SI violated`.
+pub fn in_words(levels: &[(Level, Conclusion)]) -> String {
+    let words: Vec<String> =
+        levels.iter().map(|(level, conclusion)| format!("{level} {}", conclusion.word())).collect();
+    words.join(", ")
 }
 
 impl Palette {

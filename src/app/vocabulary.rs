@@ -2,7 +2,7 @@
 //! It imports nothing of the window.
 
 use crate::checkers::ViolationId;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{History, OperationId, TransactionId};
 use crate::relations::EdgeIndex;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +21,25 @@ pub enum Source {
         /// Its contents.
         bytes: Arc<[u8]>,
     },
+    /// Transactions of a file that is still being written.
+    Part(Part),
+}
+
+/// The smallest part of a growing file that shows what was found in it.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What was found, and where.
+    pub name: String,
+    /// The transactions; their lines are those of the file.
+    pub history: Arc<History>,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl PartialEq for Part {
+    fn eq(&self, other: &Part) -> bool {
+        Arc::ptr_eq(&self.history, &other.history)
+    }
 }
 
 /// The state of work on the open history.

@@ -2,8 +2,8 @@
 
 use super::keep::{Keep, Reading, Writing, kept, kept_enum};
 use crate::history::{
-    BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, TransactionId,
-    Value,
+    BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, SessionId,
+    TransactionId, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -285,14 +285,19 @@ impl<'a> Assembly<'a> {
         self.appended = Some(appended);
     }
 
+    /// The session at a place among the names, made on first use.
+    pub fn session(&mut self, place: u32) -> SessionId {
+        let name = self.names.sessions.name(place);
+        match number(name, u64::MAX) {
+            Some(number) => self.builder.session_number(number),
+            None => self.builder.session_name(name),
+        }
+    }
+
     /// Adds a transaction with those of its operations that `keep` wants; records of one session must come in its order.
     /// A value written as [`Atom::Initial`] cannot be expressed and is left out.
     pub fn add(&mut self, record: &Record, keep: impl Fn(usize) -> bool) {
-        let name = self.names.sessions.name(record.session);
-        let session = match number(name, u64::MAX) {
-            Some(number) => self.builder.session_number(number),
-            None => self.builder.session_name(name),
-        };
+        let session = self.session(record.session);
         let draft = self.builder.transaction(session, record.outcome);
         match &record.called {
             Some(Called::Number(number)) => self.builder.number_transaction(draft, *number),

@@ -337,6 +337,8 @@ impl Builder {
         let mut origin = self.origin;
         let times = || intervals.iter().flatten().flatten();
         let ends = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
+        // Events are counted from the first of the file.
+        let ends = ends.filter(|_| !origin.times_are_events);
         origin.zero = ends.map_or(0, |(first, last)| Origin::zero(first, last));
         origin.part_of_session = self.part_of_session;
         let nodes = if self.nodes.is_empty() { Names::Implicit(0) } else { self.nodes.finish() };

@@ -1,9 +1,9 @@
 //! A recording that is checked while it grows. The follower reads the file, so it does not hold up the sessions, and
-//! what it has not read yet takes no memory.
+//! what it has not read yet takes no memory. The same for a file that another program writes.
 
 use crate::checkers::Level;
 use crate::collect::{CollectError, Recorder};
-use crate::follow::{Answer, FOLLOWED, Follower, Options, Record, Stream};
+use crate::follow::{Answer, FOLLOWED, Follower, Options, Recent, Record, Stream};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -13,6 +13,12 @@ use std::time::{Duration, Instant};
 
 /// The time between two looks at a file that did not grow.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// The time between two looks at a file that has not grown for [`QUIET`].
+const SLOW_LOOK: Duration = Duration::from_millis(100);
+
+/// After this time without growth a file is looked at less often.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// The time between two reports if nothing else is to be said.
 const TICK: Duration = Duration::from_millis(100);
@@ -42,8 +48,10 @@ pub struct News<'a> {
     pub follower: &'a mut Follower,
     /// What was read.
     pub stream: &'a Stream,
-    /// When a line of the recording was written.
-    recorder: &'a Recorder,
+    /// The last transactions that were read.
+    pub recent: &'a Recent,
+    /// When a line of the recording was written, if this program writes it.
+    recorder: Option<&'a Recorder>,
     /// From the moment at which the last transaction was recorded to the one at which its answers were known.
     pub behind: Duration,
     /// The longest of these times so far.
@@ -58,9 +66,9 @@ impl News<'_> {
         violated.map(|(level, _)| (line, level))
     }
 
-    /// The time since a line was recorded.
+    /// The time since a line was recorded, if this program records it.
     pub fn since(&self, line: u32) -> Option<Duration> {
-        self.recorder.recorded(line).map(|moment| moment.elapsed())
+        self.recorder?.recorded(line).map(|moment| moment.elapsed())
     }
 }
 
@@ -86,11 +94,17 @@ pub(super) fn followed<T>(path: &Path, recorder: &Recorder, live: Live<'_>, reco
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let is_over = &is_over;
-        scope.spawn(move || Work::new(recorder, is_over, live).run(path));
+        scope.spawn(move || Work::new(Some(recorder), is_over, live).run(path, Some("elle-edn")));
         // Also when recording panics.
         let _over = Over(is_over);
         record()
     })
+}
+
+/// Follows a file that another program writes, in this format or in whichever its beginning shows, until `live` says that
+/// it is enough or nothing more can be read; its end is never known.
+pub fn follow(path: &Path, format: Option<&str>, live: Live<'_>) {
+    Work::new(None, &AtomicBool::new(false), live).run(path, format);
 }
 
 struct Over<'a>(&'a AtomicBool);
@@ -102,13 +116,14 @@ impl Drop for Over<'_> {
 }
 
 struct Work<'r, 'h> {
-    recorder: &'r Recorder,
+    recorder: Option<&'r Recorder>,
     /// Whether all is recorded.
     is_over: &'r AtomicBool,
     /// Since when that is known, unless everything is to be followed.
     over_since: Option<Instant>,
     to_the_end: bool,
     follower: Follower,
+    recent: Recent,
     hear: &'h mut (dyn FnMut(News<'_>) -> ControlFlow<()> + Send),
     behind: Duration,
     longest: Duration,
@@ -122,20 +137,21 @@ enum Broken {
     /// Nothing more is to be heard.
     Enough,
     Unreadable(String),
+    File(io::Error),
 }
 
 impl From<io::Error> for Broken {
     fn from(error: io::Error) -> Broken {
-        Broken::Unreadable(CollectError::Recording(error.to_string()).to_string())
+        Broken::File(error)
     }
 }
 
 impl<'r, 'h> Work<'r, 'h> {
-    fn new(recorder: &'r Recorder, is_over: &'r AtomicBool, live: Live<'h>) -> Work<'r, 'h> {
+    fn new(recorder: Option<&'r Recorder>, is_over: &'r AtomicBool, live: Live<'h>) -> Work<'r, 'h> {
         let (follower, hear, to_the_end) = (Follower::new(live.options), live.hear, live.to_the_end);
         let (behind, longest, over_since) = (Duration::ZERO, Duration::ZERO, None);
-        let told = Instant::now();
-        Work { recorder, is_over, over_since, to_the_end, follower, hear, behind, longest, told, mark: 0 }
+        let (told, recent) = (Instant::now(), Recent::default());
+        Work { recorder, is_over, over_since, to_the_end, follower, recent, hear, behind, longest, told, mark: 0 }
     }
 
     /// Whether the recording ended too long ago.
@@ -146,12 +162,14 @@ impl<'r, 'h> Work<'r, 'h> {
         self.over_since.get_or_insert_with(Instant::now).elapsed() > GRACE
     }
 
-    fn run(mut self, path: &Path) {
-        let Ok(mut stream) = Stream::new(&path.display().to_string(), Some("elle-edn")) else { return };
+    fn run(mut self, path: &Path, format: Option<&str>) {
+        let Ok(mut stream) = Stream::new(&path.display().to_string(), format) else { return };
         let end = match self.read(path, &mut stream) {
             Ok(()) => Ok(()),
             Err(Broken::Enough) => return,
             Err(Broken::Unreadable(why)) => Err(why),
+            Err(Broken::File(error)) if self.recorder.is_none() => Err(error.to_string()),
+            Err(Broken::File(error)) => Err(CollectError::Recording(error.to_string()).to_string()),
         };
         // It is the last: what it says about going on does not matter.
         let _ = self.say(Of::End(end), &stream);
@@ -159,6 +177,7 @@ impl<'r, 'h> Work<'r, 'h> {
 
     fn read(&mut self, path: &Path, stream: &mut Stream) -> Result<(), Broken> {
         let mut file = File::open(path)?;
+        let (mut offset, mut grew) = (0, Instant::now());
         let mut chunk = vec![0; CHUNK];
         loop {
             // Asked before the file is read: what is recorded later is read in the next turn.
@@ -171,8 +190,18 @@ impl<'r, 'h> Work<'r, 'h> {
             self.follower.promise(stream.begun());
             match (n, is_last) {
                 (0, true) => break,
-                (0, false) => std::thread::sleep(LOOK),
-                _ => {}
+                (0, false) => {
+                    let is_shorter = || file.metadata().is_ok_and(|now| now.is_file() && now.len() < offset);
+                    // A recorder takes back a line that it cannot write whole.
+                    if self.recorder.is_none() && is_shorter() {
+                        return Err(Broken::Unreadable("the file became shorter while it was followed".to_owned()));
+                    }
+                    std::thread::sleep(if grew.elapsed() < QUIET { LOOK } else { SLOW_LOOK });
+                }
+                _ => {
+                    offset += n as u64;
+                    grew = Instant::now();
+                }
             }
             if self.told.elapsed() >= TICK {
                 self.say(Of::Time, stream)?;
@@ -194,14 +223,19 @@ impl<'r, 'h> Work<'r, 'h> {
         let mut last = None;
         for record in records {
             let line = record.line;
+            self.recent.push(&record);
             self.follower.take(record, stream.names());
             self.say_change(line, stream)?;
             if self.is_late() {
                 return Err(Broken::Enough);
             }
             last = Some(line);
+            // What was read at once may take a while.
+            if self.told.elapsed() >= TICK {
+                self.say(Of::Time, stream)?;
+            }
         }
-        if let Some(moment) = last.and_then(|line| self.recorder.recorded(line)) {
+        if let Some(moment) = last.and_then(|line| self.recorder?.recorded(line)) {
             self.behind = moment.elapsed();
             self.longest = self.longest.max(self.behind);
         }
@@ -218,8 +252,8 @@ impl<'r, 'h> Work<'r, 'h> {
 
     fn say(&mut self, of: Of, stream: &Stream) -> Result<(), Broken> {
         self.told = Instant::now();
-        let &mut Work { recorder, behind, longest, ref mut follower, ref mut hear, .. } = self;
-        match hear(News { of, follower, stream, recorder, behind, longest }) {
+        let &mut Work { recorder, behind, longest, ref mut follower, ref recent, ref mut hear, .. } = self;
+        match hear(News { of, follower, stream, recent, recorder, behind, longest }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Broken::Enough),
         }

@@ -4,14 +4,14 @@
 //! A [`Target`] says where to run, a real database or a store model; [`Opened`] is one that responds, at an isolation
 //! level with its promise. [`Hunt`] yields [`Round`]s; the caller [records](Hunt::record), [judges](judge) and
 //! [settles](Hunt::settle) each, reporting progress between these steps. With [`Live`], a recording is checked while it
-//! grows, too.
+//! grows, too, and [`follow`] does the same with a file of another program.
 
 mod live;
 mod rounds;
 mod shrink;
 mod target;
 
-pub use live::{Live, News, Of, followable};
+pub use live::{Live, News, Of, follow, followable};
 pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
 pub use shrink::smaller;
 pub use target::{Opened, Target, arguments};

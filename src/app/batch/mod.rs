@@ -385,7 +385,7 @@ impl App {
         jobs::replace(&mut self.state.batch, Some(batch));
         self.compare_shapes();
         self.state.show_batch = true;
-        self.state.show_collect = false;
+        self.state.uncover();
     }
 }
 

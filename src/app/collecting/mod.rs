@@ -74,6 +74,7 @@ impl App {
 
     /// Starts a run as filled in, unless one is in progress.
     pub(super) fn start_collecting(&mut self, purpose: Purpose) {
+        self.state.uncover();
         self.state.show_collect = true;
         if self.tasks.has(&COLLECT) {
             let text = "A run goes on: cancel it first".to_owned();

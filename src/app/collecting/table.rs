@@ -1,10 +1,10 @@
 //! What is known about a run: its progress, and a row for each round.
 
-use super::super::verdict_summary::Conclusion;
+use super::super::live::Live;
+use super::super::verdict_summary::{Conclusion, in_words};
 use super::order::Purpose;
 use crate::checkers::{Level, Pattern};
 use crate::collect::{FaultTime, Snapshot};
-use crate::hunt::{News, Of};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub struct Sample {
     pub median: f64,
     /// 99th percentile of transaction times, milliseconds.
     pub slow: f64,
+    /// From the moment at which the last transaction was recorded to its verdict, if the recording is followed.
+    pub behind: Option<Duration>,
 }
 
 /// What a check found.
@@ -72,67 +74,6 @@ impl Checked {
         let words: Vec<String> = self.patterns.iter().map(|(pattern, n)| format!("{n} × {pattern}")).collect();
         words.join(", ")
     }
-}
-
-/// What is known of a round while it is recorded.
-#[derive(Clone, Debug, Default)]
-pub struct SoFar {
-    /// Number of transactions that count.
-    pub transactions: u64,
-    /// By level, weakest first.
-    pub levels: Vec<(Level, Conclusion)>,
-    /// The first anomaly, of a level that is to be checked if there is one.
-    pub first: Option<First>,
-    /// From the moment at which the last transaction was recorded to its verdict, and the longest of these times.
-    pub behind: [Duration; 2],
-    /// Why no more is known.
-    pub error: Option<String>,
-}
-
-/// The first anomaly of a round.
-#[derive(Clone, Debug)]
-pub struct First {
-    /// The level that it violates.
-    pub level: Level,
-    /// What happened, and why that is a contradiction.
-    pub text: [String; 2],
-    /// The line of the recording with which it was decided.
-    pub line: u32,
-    /// From the moment at which that line was recorded to the verdict.
-    pub delay: Option<Duration>,
-}
-
-impl SoFar {
-    /// Takes in what is known by now. Whether one of these levels is violated.
-    pub fn update(&mut self, news: News<'_>, levels: &[Level]) -> bool {
-        let status = news.follower.status();
-        self.transactions = status.delivered;
-        self.levels = status.answers.iter().map(|(level, answer)| (*level, Conclusion::so_far(answer))).collect();
-        self.behind = [news.behind, news.longest];
-        for found in news.follower.take_findings() {
-            let is_asked = levels.contains(&found.level);
-            if self.first.as_ref().is_none_or(|first| is_asked && !levels.contains(&first.level)) {
-                let (text, delay) = ([found.title, found.summary], news.since(found.line));
-                self.first = Some(First { level: found.level, text, line: found.line, delay });
-            }
-        }
-        self.error = match news.of {
-            Of::End(Err(why)) => Some(why),
-            _ => news.follower.ended().map(str::to_owned),
-        };
-        levels.iter().any(|level| self.levels.contains(&(*level, Conclusion::Broken)))
-    }
-
-    /// `SER satisfied, SI violated`.
-    pub fn text(&self) -> String {
-        in_words(&self.levels)
-    }
-}
-
-fn in_words(levels: &[(Level, Conclusion)]) -> String {
-    let words: Vec<String> =
-        levels.iter().map(|(level, conclusion)| format!("{level} {}", conclusion.word())).collect();
-    words.join(", ")
 }
 
 /// A finished round.
@@ -212,7 +153,7 @@ pub struct Run {
     /// One sample in this many is kept, and how many came since the last one that was.
     thinned: (usize, usize),
     /// What is known of the part recorded so far.
-    pub so_far: Option<SoFar>,
+    pub live: Live,
     /// Finished rounds, oldest first.
     pub rows: Vec<Row>,
     /// The file for a table of them.
@@ -231,7 +172,7 @@ impl Run {
             samples: Vec::new(),
             faults: Vec::new(),
             thinned: (1, 0),
-            so_far: None,
+            live: Live::default(),
             rows: Vec::new(),
             table,
         }
@@ -250,7 +191,7 @@ impl Run {
         self.faults.clear();
         self.thinned = (1, 0);
         self.snapshot = None;
-        self.so_far = None;
+        self.live = Live::default();
     }
 
     /// Takes a sample, if there is one, and all counts at that moment.
@@ -258,6 +199,8 @@ impl Run {
         self.snapshot = Some(all);
         self.faults = faults;
         let Some(sample) = sample else { return };
+        let behind = self.live.newest().filter(|live| live.status.delivered > 0).map(|live| live.behind[0]);
+        let sample = Sample { behind, ..sample };
         let (every, since) = &mut self.thinned;
         *since += 1;
         if *since < *every {
@@ -379,7 +322,7 @@ mod tests {
         let all = crate::collect::Statistics::new().snapshot();
         for second in 0..5000 {
             run.sample(
-                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0 }),
+                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0, behind: None }),
                 all,
                 Vec::new(),
             );

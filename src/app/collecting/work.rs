@@ -3,9 +3,10 @@
 
 use super::form::{Field, Trouble};
 use super::order::{self, Order, Purpose};
-use super::table::{Checked, Row, Sample, SoFar, Stage, milliseconds};
+use super::table::{Checked, Row, Sample, Stage, milliseconds};
 use crate::app::App;
 use crate::app::catalogue;
+use crate::app::live::{self, Listener};
 use crate::app::tasks::{Failure, Task};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
@@ -17,6 +18,7 @@ use crate::hunt::{self, Hunt, HuntError, Judged, Live, News, Opened, Target};
 use crate::jobs::{Outbox, Pool};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -39,7 +41,7 @@ pub enum Message {
     /// What was measured since the last sample, if that is long enough ago, all counts, and the faults so far.
     Sample(Option<Sample>, Snapshot, Vec<FaultTime>),
     /// What is known of the part recorded so far.
-    SoFar(Box<SoFar>),
+    Live(Arc<live::Snapshot>),
     /// The round is recorded and its check begins.
     Checking,
     /// The round is finished.
@@ -78,7 +80,7 @@ fn receive(app: &mut App, message: Message) {
         Message::Opened(version) => run.version = Some(version),
         Message::Begun(name, path) => run.begin(name, path),
         Message::Sample(sample, all, faults) => run.sample(sample, all, faults),
-        Message::SoFar(so_far) => run.so_far = Some(*so_far),
+        Message::Live(snapshot) => run.live.take(snapshot),
         Message::Checking => run.stage = Stage::Checking,
         Message::Row(row) => run.rows.push(*row),
         Message::Failed(trouble) => {
@@ -115,8 +117,9 @@ impl Work<'_> {
             self.begin(&opened, workload.seed, &path);
             // Levels are compared at their own speed.
             let followed = levels.as_deref().filter(|_| !compares);
-            let recorded =
-                self.watched(followed, None, |statistics, live| opened.record(run, &path, statistics, &control, live));
+            let recorded = self.watched(&path, followed, None, |statistics, live| {
+                opened.record(run, &path, statistics, &control, live)
+            });
             let mut row = self.row(&opened, workload.seed, &path);
             match recorded {
                 Ok(snapshot) => {
@@ -144,7 +147,7 @@ impl Work<'_> {
             make_folder(&round.path)?;
             let seed = round.workload.seed;
             self.begin(&opened, seed, &round.path);
-            let recorded = self.watched(levels.as_deref(), Some(&round.control), |statistics, live| {
+            let recorded = self.watched(&round.path, levels.as_deref(), Some(&round.control), |statistics, live| {
                 hunt.record(&opened, &round, statistics, live)
             })?;
             let Some(snapshot) = recorded else { return Ok(()) };
@@ -205,6 +208,7 @@ impl Work<'_> {
     /// violation of one of `levels` ends the recording that `stops` controls.
     fn watched<T>(
         &self,
+        path: &Path,
         levels: Option<&[Level]>,
         stops: Option<&Control>,
         record: impl FnOnce(&Statistics, Option<Live<'_>>) -> T,
@@ -213,8 +217,8 @@ impl Work<'_> {
         let (sampled, sample_end) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| self.sample(&statistics, sample_end));
-            let mut so_far = SoFar::default();
-            let mut hear = |news: News<'_>| self.hear(news, levels.unwrap_or_default(), stops, &mut so_far);
+            let mut listener = Listener::new(path, levels.unwrap_or_default());
+            let mut hear = |news: News<'_>| self.hear(news, stops, &mut listener);
             // All levels are shown: the weaker ones cost nothing as long as the stronger ones hold.
             let mut options = follow::Options::default();
             options.levels.extend(levels.unwrap_or_default());
@@ -226,9 +230,9 @@ impl Work<'_> {
     }
 
     /// Passes on what is known of the recording. Whether to go on.
-    fn hear(&self, news: News<'_>, levels: &[Level], stops: Option<&Control>, so_far: &mut SoFar) -> ControlFlow<()> {
-        let is_over = so_far.update(news, levels) && stops.is_some();
-        self.outbox.send(Message::SoFar(Box::new(so_far.clone())));
+    fn hear(&self, news: News<'_>, stops: Option<&Control>, listener: &mut Listener) -> ControlFlow<()> {
+        listener.hear(news).into_iter().for_each(|snapshot| self.outbox.send(Message::Live(snapshot)));
+        let is_over = listener.is_violated() && stops.is_some();
         if let Some(recording) = stops.filter(|_| is_over) {
             recording.stop();
         }
@@ -251,6 +255,7 @@ impl Work<'_> {
                 throughput: since.throughput(),
                 median: milliseconds(since.median),
                 slow: milliseconds(since.slow),
+                behind: None,
             });
             self.outbox.send(Message::Sample(sample, now.since(&Counts::default()), statistics.faults()));
             before = now;

@@ -10,6 +10,8 @@ use egui_plot::{PlotPoint, PlotPoints, Points, Span};
 
 /// Least and greatest height of a chart without its headings.
 const HEIGHT: (f32, f32) = (170.0, 900.0);
+/// Height of the lowest chart without its headings.
+const LOW: f32 = 140.0;
 /// Height of what is around two charts below each other, which fill a page.
 const AROUND: f32 = 230.0;
 
@@ -20,12 +22,16 @@ pub(super) fn chart_ui(ui: &mut Ui, chart: &Chart, about: &str, name: &str, requ
 }
 
 /// The same in this height without its headings, as far as it is sensible.
-pub(super) fn high_chart_ui(
-    ui: &mut Ui,
-    height: f32,
-    (chart, about, name): (&Chart, &str, &str),
-    requests: &mut Requests,
-) {
+pub(super) fn high_chart_ui(ui: &mut Ui, height: f32, what: (&Chart, &str, &str), requests: &mut Requests) {
+    sized_chart_ui(ui, height.clamp(HEIGHT.0, HEIGHT.1), what, requests);
+}
+
+/// As low as it is legible at all, where something else matters more.
+pub(super) fn low_chart_ui(ui: &mut Ui, what: (&Chart, &str, &str), requests: &mut Requests) {
+    sized_chart_ui(ui, LOW, what, requests);
+}
+
+fn sized_chart_ui(ui: &mut Ui, height: f32, (chart, about, name): (&Chart, &str, &str), requests: &mut Requests) {
     ui.horizontal(|ui| {
         style::bold(ui, &chart.title, style::HEADING, Palette::of(ui).strong);
         let button = ui.add_enabled(!chart.is_empty(), egui::Button::new("Save as SVG").small());
@@ -36,7 +42,7 @@ pub(super) fn high_chart_ui(
         }
     });
     style::note(ui, about);
-    let response = frame(chart, height.clamp(HEIGHT.0, HEIGHT.1)).show(ui, |plot| draw(plot, chart)).response;
+    let response = frame(chart, height).show(ui, |plot| draw(plot, chart)).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("{name}{}", values(chart))));
     ui.add_space(10.0);
 }

@@ -159,8 +159,19 @@ fn about_edge(document: &Document, index: EdgeIndex) -> Option<String> {
     Some(format!("{} → {}, {}{reason}", name(edge.from), name(edge.to), edge.relation.name()))
 }
 
-/// Outcome, operations and times of a transaction.
+/// Outcome, operations, times and marks of a transaction.
 pub(super) fn about(history: &History, document: &Document, t: TransactionId) -> String {
+    // Those of the anomaly, if not all are shown.
+    let renaming = document.current_picture().map(|picture| &picture.argument.counterexample.renaming);
+    let is_of_anomaly = |o: &OperationId| renaming.is_some_and(|renaming| renaming.new_operation(*o).is_some());
+    let mut text = described(history, t, is_of_anomaly);
+    let marks = document.marks.all.iter().filter(|mark| mark.place.transaction(history) == Some(t));
+    marks.for_each(|mark| text.push_str(&format!("\nMark: {}", mark.text)));
+    text
+}
+
+/// Outcome, operations and times of a transaction; if there are many operations, first those that matter.
+pub(super) fn described(history: &History, t: TransactionId, matters: impl Fn(&OperationId) -> bool) -> String {
     const SHOWN: usize = 10;
     let outcome = match history.outcome(t) {
         Outcome::Committed => "committed",
@@ -168,12 +179,9 @@ pub(super) fn about(history: &History, document: &Document, t: TransactionId) ->
         Outcome::Unknown => "outcome unknown",
     };
     let mut text = format!("{}, {outcome}", history.transaction_name(t));
-    // Those of the anomaly, if not all are shown.
-    let renaming = document.current_picture().map(|picture| &picture.argument.counterexample.renaming);
-    let is_of_anomaly = |o: &OperationId| renaming.is_some_and(|renaming| renaming.new_operation(*o).is_some());
     let mut operations: Vec<OperationId> = history.operations_of(t).collect();
     let n = operations.len();
-    operations.sort_by_key(|o| !is_of_anomaly(o));
+    operations.sort_by_key(|o| !matters(o));
     operations.truncate(SHOWN);
     operations.sort_unstable();
     operations.iter().for_each(|&o| text.push_str(&format!("\n{}", history.operation_text(o))));
@@ -184,7 +192,5 @@ pub(super) fn about(history: &History, document: &Document, t: TransactionId) ->
         let time = |at: i64| history.origin().time(at);
         text.push_str(&format!("\nfrom {} to {}", time(interval.start), time(interval.end)));
     }
-    let marks = document.marks.all.iter().filter(|mark| mark.place.transaction(history) == Some(t));
-    marks.for_each(|mark| text.push_str(&format!("\nMark: {}", mark.text)));
     text
 }

@@ -21,7 +21,14 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 (&[Command::Hunt], "hunt"),
                 (&[Command::CompareLevels], "compare levels"),
                 (&[Command::OpenCollected], "open"),
+                (&[Command::HoldLanes], "pause lanes"),
                 (&[Command::Escape], "cancel, or leave this page"),
+                (&[Command::Help], "keys"),
+            ],
+            _ if state.show_following => &[
+                (&[Command::HoldLanes], "pause, go on"),
+                (&[Command::OpenFound], "open the first anomaly"),
+                (&[Command::Follow, Command::Escape], "leave this page"),
                 (&[Command::Help], "keys"),
             ],
             Some(document) if document.phase == Phase::Failed => &[
@@ -45,7 +52,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
         };
         // Keys of the help sheet come last, and have room in any case.
         let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::FontId::monospace(style::SMALL), 'm'));
-        let right = if state.document.is_some() && !state.show_collect { PLACE } else { 0.0 };
+        let right = if state.document.is_some() && !state.is_covered() { PLACE } else { 0.0 };
         let room = ui.max_rect().right() - right - 9.0 * letter;
         for (commands, what) in hints {
             let width = (commands.iter().map(|c| c.key_text().len() + 1).sum::<usize>() + what.len()) as f32 * letter;
@@ -62,7 +69,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 RichText::new(format!("Looking into {}…", folder.display())).size(style::SMALL).color(palette.strong),
             );
         }
-        if let Some(document) = state.document.as_ref().filter(|_| !state.show_collect) {
+        if let Some(document) = state.document.as_ref().filter(|_| !state.is_covered()) {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(RichText::new(place(document)).size(style::SMALL).color(palette.weak));
             });

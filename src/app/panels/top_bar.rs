@@ -4,7 +4,7 @@ use super::{health, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
-use crate::app::vocabulary::Page;
+use crate::app::vocabulary::{Page, Source};
 use egui::{Align, Layout, RichText, Ui};
 
 /// The commands of menus above which there is a line.
@@ -54,10 +54,16 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 requests.push(Request::Run(Command::ShowCollect));
             }
         }
+        if let Some(following) = &state.following {
+            super::following::tab_ui(ui, following, state.show_following, requests);
+        }
         if let Some(document) = &state.document {
             ui.label(RichText::new(&document.title).color(palette.strong)).on_hover_text(match document.path() {
                 Some(path) => path.display().to_string(),
-                None => "a bundled sample".to_owned(),
+                None => match &document.source {
+                    Source::Part(part) => format!("found in {} while it grew", part.path.display()),
+                    Source::File(_) | Source::Sample(_) | Source::Bytes { .. } => "a bundled sample".to_owned(),
+                },
             });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -116,6 +116,12 @@ impl<'a> Lanes<'a> {
         Lanes { shown, rows, faults, size, plot, lane, own, view }
     }
 
+    /// Makes lanes as low as their transactions allow if more of them are in sight then.
+    pub fn low(mut self) -> Lanes<'a> {
+        self.lane = (self.plot.height() / (self.rows.len() as f32 + 0.5)).clamp(BAR + 2.0, LANE.1);
+        self
+    }
+
     /// Shows the whole anomaly, or everything.
     pub fn fit(&mut self) {
         let axis = self.axis();
@@ -386,6 +392,7 @@ impl<'a> Lanes<'a> {
         let title = match (&self.shown.timeline.clock, self.shown.true_time) {
             (None, _) if self.shown.timeline.is_order => "order",
             (None, _) => "causal depth",
+            (Some(_), true) if self.shown.history.origin().times_are_events => "events",
             (Some(_), true) => "true time",
             (Some(_), false) => "time (gaps compressed)",
         };

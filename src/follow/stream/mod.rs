@@ -87,6 +87,11 @@ impl Stream {
         &self.names
     }
 
+    /// Whether the times of its records are lines: the format orders events by them.
+    pub fn times_are_lines(&self) -> bool {
+        self.format.is_some_and(|format| format.name == "elle-edn")
+    }
+
     /// Number of lines read.
     pub fn lines(&self) -> u32 {
         self.line + self.head.len() as u32

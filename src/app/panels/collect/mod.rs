@@ -10,6 +10,7 @@ use crate::app::collecting::form::Field;
 use crate::app::collecting::order::Purpose;
 use crate::app::collecting::table::{Checked, Row, Run, Stage};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::panels::live::LiveView;
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
@@ -20,7 +21,13 @@ use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 pub use form::form_ui;
 
 /// Draws the last run, below the buttons that start one.
-pub fn collect_ui(ui: &mut Ui, collect: &Collecting, progress: Option<Progress>, requests: &mut Requests) {
+pub fn collect_ui(
+    ui: &mut Ui,
+    collect: &Collecting,
+    progress: Option<Progress>,
+    kept: &mut LiveView,
+    requests: &mut Requests,
+) {
     buttons_ui(ui, collect, requests);
     trouble_ui(ui, collect);
     let Some(run) = &collect.run else {
@@ -29,7 +36,7 @@ pub fn collect_ui(ui: &mut Ui, collect: &Collecting, progress: Option<Progress>,
     };
     ScrollArea::vertical().id_salt("collect").auto_shrink(false).show(ui, |ui| {
         stage_ui(ui, run, progress);
-        progress::progress_ui(ui, run, requests);
+        progress::progress_ui(ui, run, kept, requests);
         rounds::rounds_ui(ui, run, requests);
         if run.purpose == Purpose::Compare {
             progress::levels_ui(ui, run, requests);

@@ -1,16 +1,18 @@
 //! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
 use super::figure_ui;
-use crate::app::collecting::table::{First, Row, Run, Sample, SoFar, milliseconds};
+use crate::app::collecting::table::{Row, Run, Sample, milliseconds};
 use crate::app::command::Requests;
-use crate::app::panels::chart::{axis, chart_ui, series};
+use crate::app::live::Snapshot;
+use crate::app::panels::chart::{axis, chart_ui, low_chart_ui, series};
+use crate::app::panels::live::{LiveView, found_ui, inset_ui};
 use crate::app::style::{self, Palette, counted, duration};
 use crate::collect::FaultTime;
 use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
-pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+pub(super) fn progress_ui(ui: &mut Ui, run: &Run, kept: &mut LiveView, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(snapshot) = &run.snapshot else { return };
     ui.horizontal_wrapped(|ui| {
@@ -28,10 +30,16 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         }
     });
     ui.add_space(2.0);
-    if let Some(so_far) = run.so_far.as_ref().filter(|so_far| run.is_running() && so_far.transactions > 0) {
-        so_far_ui(ui, so_far);
+    let newest = run.live.newest().filter(|so_far| so_far.status.delivered > 0);
+    if let Some(so_far) = newest.filter(|_| run.is_running()) {
+        so_far_ui(ui, so_far, requests);
     }
-    plots_ui(ui, run, requests);
+    // Below them, lanes need the room.
+    let has_lanes = newest.is_some() && (run.is_running() || run.live.newer().is_some());
+    plots_ui(ui, run, has_lanes, requests);
+    if has_lanes {
+        inset_ui(ui, &run.live, kept, requests);
+    }
 }
 
 /// Milliseconds in readable form.
@@ -45,38 +53,44 @@ pub(super) fn latency(milliseconds: f64) -> String {
 }
 
 /// The verdicts on what is recorded so far, and the first anomaly.
-fn so_far_ui(ui: &mut Ui, so_far: &SoFar) {
+fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let line_ui = |ui: &mut Ui, text: String, more: &str, colour: Color32| {
-        let response = ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate());
-        response.on_hover_text(if more.is_empty() { text } else { format!("{text}\n{more}") });
+    let line_ui = |ui: &mut Ui, text: String, colour: Color32| {
+        ui.add(egui::Label::new(RichText::new(&text).color(colour)).truncate()).on_hover_text(text);
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        ui.label(format!("So far, in {}:", counted(so_far.transactions as usize, "transaction")));
+        ui.label(format!("So far, in {}:", counted(so_far.status.delivered as usize, "transaction")));
         for (level, conclusion) in &so_far.levels {
             let text = format!("{level} {}", conclusion.word());
             ui.label(RichText::new(text).color(palette.conclusion(*conclusion)));
         }
     });
     let [last, longest] = so_far.behind.map(|time| latency(milliseconds(time)));
-    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), "", palette.weak);
-    if let Some(First { level, text: [title, why], line, delay }) = &so_far.first {
-        let delay = delay.map_or(String::new(), |delay| format!(", {} after its commit", latency(milliseconds(delay))));
-        let text = format!("First anomaly, line {}{delay}: {title} ({level} violated)", grouped(u64::from(*line)));
-        line_ui(ui, text, why, palette.bad);
+    line_ui(ui, format!("Verdicts follow commits by {last}, at most {longest}"), palette.weak);
+    if let Some(found) = so_far.found.first() {
+        let after = |delay| format!(", {} after its commit", latency(milliseconds(delay)));
+        let delay = found.delay.map_or(String::new(), after);
+        found_ui(ui, 0, found, &format!("First anomaly, line {}{delay}", grouped(u64::from(found.line))), requests);
     }
     if let Some(error) = &so_far.error {
-        line_ui(ui, error.clone(), "", palette.caution);
+        line_ui(ui, error.clone(), palette.caution);
     }
     ui.add_space(2.0);
 }
 
-fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+fn plots_ui(ui: &mut Ui, run: &Run, are_low: bool, requests: &mut Requests) {
     let of = |label: &str, value: fn(&Sample) -> f64| series(label, run.samples.iter().map(|s| (s.at, value(s))));
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
-    let lasting = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
+    let course = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
+    let mut lasting = vec![course("median", |sample| sample.median), course("99 %", |sample| sample.slow)];
+    let verdicts = run.samples.iter().filter_map(|sample| Some((sample.at, sample.behind?.as_secs_f64())));
+    let verdicts = series("to verdict", verdicts);
+    let has_verdicts = !verdicts.points.is_empty();
+    if has_verdicts {
+        lasting.push(verdicts);
+    }
     let time = || axis("time", Unit::Seconds);
     let now = run.samples.last().map_or(0.0, |sample| sample.at);
     let band = |fault: &FaultTime| Band {
@@ -97,14 +111,21 @@ fn plots_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
         title: "Latency".to_owned(),
         x: time(),
         y: axis("latency", Unit::Seconds),
-        series: vec![lasting("median", |sample| sample.median), lasting("99 %", |sample| sample.slow)],
+        series: lasting,
         marks: Marks::Lines,
         bands,
     };
+    let throughput = (&throughput, "committed transactions per second", "Plot of throughput");
+    let about =
+        if has_verdicts { "median and 99th percentile; from commit to verdict" } else { "median and 99th percentile" };
+    let latency = (&latency, about, "Plot of latency");
     ui.columns(2, |columns| {
-        let [left, right] = columns else { return };
-        chart_ui(left, &throughput, "committed transactions per second", "Plot of throughput", requests);
-        chart_ui(right, &latency, "median and 99th percentile", "Plot of latency", requests);
+        for (column, what) in columns.iter_mut().zip([throughput, latency]) {
+            match are_low {
+                true => low_chart_ui(column, what, requests),
+                false => chart_ui(column, what.0, what.1, what.2, requests),
+            }
+        }
     });
 }
 
