@@ -62,6 +62,7 @@ fn arrival(sketch: &Sketch, rng: &mut Rng) -> Arrival {
             interval: is_timed.then_some(Interval { start, end }),
             line,
             foreign: None,
+            gone: Vec::new(),
         });
     }
     let sessions = sketch.sessions.iter().filter(|s| s.iter().any(|t| t.outcome == Outcome::Committed)).count();

@@ -24,6 +24,7 @@
 //! Nothing here knows how histories are checked or read.
 
 mod address;
+mod barrier;
 mod conformance;
 mod database;
 mod driver;
@@ -33,6 +34,7 @@ mod fault_form;
 mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod options;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod passwords;
 #[cfg(feature = "postgres")]
@@ -46,6 +48,7 @@ mod recorder;
 mod redis;
 mod relay;
 mod run;
+mod session;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
@@ -62,7 +65,8 @@ pub use fault_form::{FaultForm, FaultKind, FaultPlan};
 pub use model::simulate;
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
-pub use run::{ClientOptions, Collection, WriteOrder, collect, collect_on};
+pub use options::{BARRIERS, Barriers, ClientOptions, WriteOrder};
+pub use run::{Collection, collect, collect_on, no_barriers};
 pub use statistics::{Counts, FaultTime, Snapshot, Statistics};
 
 use crate::generate::GenerateError;
