@@ -8,8 +8,8 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Address, Barriers, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics, WriteOrder,
-    servers,
+    Address, Barriers, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics,
+    WriteOrder, servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};

@@ -63,9 +63,9 @@ pub use endpoint::{Address, Endpoint, servers};
 pub use fault::{Action, Fault, Faults, Named};
 pub use fault_form::{FaultForm, FaultKind, FaultPlan};
 pub use model::simulate;
+pub use options::{BARRIERS, Barriers, ClientOptions, WriteOrder};
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
-pub use options::{BARRIERS, Barriers, ClientOptions, WriteOrder};
 pub use run::{Collection, collect, collect_on, no_barriers};
 pub use statistics::{Counts, FaultTime, Snapshot, Statistics};
 

@@ -255,7 +255,7 @@ impl Follower {
     fn seal(&mut self, last: &Arc<Delivered>, names: &Names) {
         let passed = match self.options.sessions {
             Some(n) => self.delivery.passed(n),
-            None => self.delivery.passed_by_barriers().map(<[u32]>::to_vec),
+            None => self.delivery.passed_by_barriers(),
         };
         let now = self.delivery.arrived();
         let around = Surroundings {

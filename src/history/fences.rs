@@ -48,7 +48,8 @@ pub fn ended(session: u32) -> String {
 
 /// Number of transactions that access a fence or the barrier key, of any outcome. O(keys + operations).
 pub fn n_fences(history: &History) -> usize {
-    let is_fence: Vec<bool> = (0..history.n_keys()).map(|key| history.key_names().get(key).starts_with(FENCES)).collect();
+    let is_fence: Vec<bool> =
+        (0..history.n_keys()).map(|key| history.key_names().get(key).starts_with(FENCES)).collect();
     let accesses_one = |t: &TransactionId| {
         history.operations_of(*t).any(|o| is_fence.get(history.operation(o).key.index()).copied().unwrap_or(false))
     };
@@ -63,7 +64,9 @@ mod tests {
     fn comments_are_read_as_they_are_written() {
         assert_eq!(Remark::of(declaration(7).as_bytes()), Some(Remark::Barriers(BARRIER)));
         assert_eq!(Remark::of(ended(12).as_bytes()), Some(Remark::Ended("12")));
-        for other in ["", "; session  ended", "; session 7 ended early", "{:index 0}", "; isoscope: x", "session 7 ended"] {
+        for other in
+            ["", "; session  ended", "; session 7 ended early", "{:index 0}", "; isoscope: x", "session 7 ended"]
+        {
             assert_eq!(Remark::of(other.as_bytes()), None, "{other}");
         }
     }

@@ -4,8 +4,8 @@ use super::HuntError;
 use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
-    self, Address, BARRIERS, Barriers, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan, Faults, Isolation,
-    Recorder, Requirement, Snapshot, Statistics,
+    self, Address, BARRIERS, Barriers, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan,
+    Faults, Isolation, Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
 use crate::formats::recording::{AGAIN, OPTIONS, RECORDED, quoted};

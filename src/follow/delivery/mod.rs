@@ -64,6 +64,8 @@ struct Session {
     last: Option<Arc<Delivered>>,
     /// Whether the stream says so.
     has_ended: bool,
+    /// The position of the last delivered transaction that wrote something.
+    last_writer: u32,
 }
 
 /// A version in the order of arrival.
@@ -138,7 +140,7 @@ pub(super) struct Delivery {
 
 kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
 kept!(Waiting { arrived, record, external, given_up, wrong });
-kept!(Session { queue, last, has_ended });
+kept!(Session { queue, last, has_ended, last_writer });
 kept!(Remembered { version, arrived, delivered });
 kept!(Delivery {
     sessions, written, remembered, memory, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
@@ -327,7 +329,9 @@ impl Delivery {
         }
         let is_unknown = |version: &Version| {
             let origin = self.written.get(version);
-            origin.is_some_and(|origin| origin.outcome == Outcome::Unknown && !origin.is_repeated && !self.is_too_old(origin))
+            origin.is_some_and(|origin| {
+                origin.outcome == Outcome::Unknown && !origin.is_repeated && !self.is_too_old(origin)
+            })
         };
         let record = &waiting.record;
         let elements = waiting.external.iter().flat_map(|&place| {
@@ -413,7 +417,11 @@ impl Delivery {
             wrong: sources.wrong,
             record,
         });
-        self.sessions[session as usize].last = Some(Arc::clone(&delivered));
+        let of = self.session(session);
+        of.last = Some(Arc::clone(&delivered));
+        if !delivered.writes.is_empty() {
+            of.last_writer = position;
+        }
         if self.barrier_key.is_some_and(|key| delivered.writes.contains(&key)) {
             self.barrier = Some(delivered.seen.clone());
         }

@@ -12,6 +12,11 @@
 //!   in addition as long as the first transaction of a session waits;
 //! * the last transaction that wrote the barrier key, for the sessions to come: each begins by reading that key.
 //!
+//! Transactions that only read need not be seen: no one reads from them, and what is to come may be put behind them in any
+//! order, except one that ended before they began. So where a session has only read since the last transaction that all
+//! have seen, and nothing waits that arrived before, all of it counts as passed. Or else each session that ends would
+//! leave a last transaction that nothing is known to follow, and hold up settling for ever.
+//!
 //! This is sound, whatever the comments say and the database does:
 //!
 //! 1. Each transaction is looked at when it is delivered, before an engine hears of it. If it has not seen everything that
@@ -19,10 +24,9 @@
 //!    they get, and that is all that their answers rest on. The comments only say when it is worth while to rely on
 //!    something: a file without them, or with wrong ones, is never judged wrongly.
 //! 2. Following does not end as long as the recording keeps its word. A later transaction of a session that counted sees
-//!    what the last one saw. A new session reads the barrier key first: from the writer that counted, or from a later
-//!    one, which itself had seen everything relied on when it was delivered; and it was the last one since, for clients
-//!    wait for each other. The minimum never falls below what is relied on, since all that was delivered since has seen
-//!    that.
+//!    what the last one saw. A new session reads the barrier key first, from the last writer of it: there is no later
+//!    one until its client comes to the barrier. The minimum never falls below what is relied on, since whatever was
+//!    delivered in the meantime has seen that.
 //! 3. A transaction of unknown outcome is delivered when it is read, perhaps long after its session has ended. If the
 //!    session has not seen everything relied on, it is not delivered: reads from it are left out and counted, like those of
 //!    what was settled by age. Levels are closed under leaving out reads and transactions, so *violated* stays proved, and
@@ -47,8 +51,9 @@ impl Delivery {
         Some((0..self.sessions.len()).map(seen).collect())
     }
 
-    /// The same for sessions that come and go, as far as barriers show; it is relied on from now on.
-    pub(in crate::follow) fn passed_by_barriers(&mut self) -> Option<&[u32]> {
+    /// The same for sessions that come and go, as far as barriers show, and what has only read; it is relied on from now
+    /// on. O(sessions²).
+    pub(in crate::follow) fn passed_by_barriers(&mut self) -> Option<Vec<u32>> {
         let mut passed = self.barrier.as_ref()?.to_vec();
         passed.resize(self.sessions.len(), 0);
         for session in self.sessions.iter().filter(|session| !session.has_ended || !session.queue.is_empty()) {
@@ -61,8 +66,15 @@ impl Delivery {
                 None => return None,
             }
         }
-        self.relied_on = passed;
-        Some(&self.relied_on)
+        self.relied_on.clone_from(&passed);
+        let oldest_waiting = self.oldest_waiting().unwrap_or(u64::MAX);
+        for (passed, session) in passed.iter_mut().zip(&self.sessions) {
+            let last = session.last.as_ref().filter(|last| last.arrived < oldest_waiting);
+            if let Some(last) = last.filter(|_| session.last_writer <= *passed) {
+                *passed = last.position;
+            }
+        }
+        Some(passed)
     }
 
     /// Takes in what is known of sessions in front of the next transaction: which have ended, and the key that barriers are
