@@ -225,10 +225,17 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// In a new session: reads the number of the last barrier that was completed.
-    pub(super) fn greet(&self, run: &mut Run<'_>) -> Result<(), CollectError> {
+    /// In a new session: reads the number of the last barrier that was completed, and these keys, which the one before it
+    /// wrote last. If one of them still shows that, this session is known to follow that one, whose last transactions no
+    /// other client may have seen.
+    pub(super) fn greet(&self, written: &[Key], run: &mut Run<'_>) -> Result<(), CollectError> {
         let completed = self.barrier.locked().completed;
-        if completed > 0 { self.see(completed, run) } else { Ok(()) }
+        let greeting = (completed > 0).then_some(Step::Read(Key::fence(0)));
+        let steps: Vec<Step> = greeting.into_iter().chain(written.iter().map(|&key| Step::Read(key))).collect();
+        if completed > 0 {
+            return self.show(completed, &steps, run);
+        }
+        if steps.is_empty() { Ok(()) } else { run(&steps, None).map(drop) }
     }
 
     fn has_fenced(&self, run: &mut Run<'_>) -> Result<bool, CollectError> {
@@ -264,10 +271,15 @@ impl<'a> Member<'a> {
 
     /// Reads the number of a barrier.
     fn see(&self, number: u64, run: &mut Run<'_>) -> Result<(), CollectError> {
+        self.show(number, &[Step::Read(Key::fence(0))], run)
+    }
+
+    /// Takes steps that begin with reading the number of a barrier, until it is there.
+    fn show(&self, number: u64, steps: &[Step], run: &mut Run<'_>) -> Result<(), CollectError> {
         let shows = |read: &Observed| matches!(read, Observed::Read(_, shown) if *shown >= number);
         for _ in 0..TRIES {
-            match run(&[Step::Read(Key::fence(0))], None)? {
-                Tried::Committed(observed) if observed.iter().any(shows) => return Ok(()),
+            match run(steps, None)? {
+                Tried::Committed(observed) if observed.first().is_some_and(shows) => return Ok(()),
                 // The new session reads it first.
                 Tried::Broken => return Ok(()),
                 Tried::Committed(_) | Tried::Aborted => {}

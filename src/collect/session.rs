@@ -43,6 +43,8 @@ pub(super) struct Session<'a> {
     /// The value last seen of each key, for comparisons.
     known: FxHashMap<Key, u64>,
     connection: Box<dyn Connection>,
+    /// The keys that the client wrote in its last transaction that committed, and in one of unknown outcome behind it.
+    written: Vec<Key>,
     /// Whether this session follows another one of the client and has done nothing yet.
     is_new: bool,
     /// Whether the database could not be reached again.
@@ -64,8 +66,9 @@ impl<'a> Session<'a> {
         connection: Box<dyn Connection>,
     ) -> Session<'a> {
         let values = Values::new(session, shared.workload.sessions);
-        let (known, is_new, is_lost) = (FxHashMap::default(), false, false);
-        let session = Session { shared, endpoint, process: session, values, known, connection, is_new, is_lost };
+        let (known, written, is_new, is_lost) = (FxHashMap::default(), Vec::new(), false, false);
+        let session =
+            Session { shared, endpoint, process: session, values, known, connection, written, is_new, is_lost };
         session.place();
         session
     }
@@ -130,7 +133,8 @@ impl<'a> Session<'a> {
             if self.is_lost || !std::mem::take(&mut self.is_new) {
                 break;
             }
-            member.greet(&mut |steps, value| self.barrier_step(steps, value))?;
+            let written = self.written.clone();
+            member.greet(&written, &mut |steps, value| self.barrier_step(steps, value))?;
         }
         Ok(())
     }
@@ -147,6 +151,13 @@ impl<'a> Session<'a> {
     /// Runs a transaction and makes the client ready for the next one, after an unknown outcome in a new session.
     fn tried(&mut self, steps: &[Step], value: Option<u64>) -> Result<Attempt, CollectError> {
         let attempt = self.transaction(steps, value)?;
+        let mut written: Vec<Key> = steps.iter().filter(|step| step.writes()).map(|step| step.key()).collect();
+        if !written.is_empty() && attempt.outcome != Outcome::Aborted {
+            written.extend(self.written.drain(..).filter(|_| attempt.outcome == Outcome::Unknown));
+            written.sort_unstable();
+            written.dedup();
+            self.written = written;
+        }
         if attempt.outcome == Outcome::Unknown {
             if self.shared.barrier.is_some() {
                 self.shared.recorder.ended(self.process)?;
