@@ -19,6 +19,9 @@
 //! it. A retry is a separate transaction with its own values, or aborted reads could not be distinguished from others.
 //! A transaction of unknown outcome is followed by a new session, since it may still take effect.
 //!
+//! With [`Barriers`], clients wait for each other now and then until each sees what every other one has done, so that a check of
+//! the growing recording can settle what was before.
+//!
 //! [`simulate`] records a store model of `generate` the same way, for experiments without a database.
 //!
 //! Nothing here knows how histories are checked or read.
