@@ -198,7 +198,7 @@ impl Run {
         }
     }
 
-    fn to_its_end(mut self, steps: usize) -> Arrival {
+    fn arrived_after(mut self, steps: usize) -> Arrival {
         for _ in 0..steps {
             let Some(client) = self.rng.choice(self.present()) else { break };
             match self.rng.usize(0..12) {
@@ -231,7 +231,7 @@ fn followed(seeds: u64, manners: Manners) -> [u64; 4] {
     for_seeds(seeds, |seed| {
         let mut rng = Rng::with_seed(seed);
         let manners = Manners { is_serial: rng.bool(), wrong: [0, 40, 8][rng.usize(0..3)], ..manners };
-        let arrival = Run::new(seed, manners).to_its_end(rng.usize(6..18));
+        let arrival = Run::new(seed, manners).arrived_after(rng.usize(6..18));
         let options = Options { period: [1, 1, 2][rng.usize(0..3)], ..settling() };
         let follower = follow(&arrival, options, manners.unknown == 0).map_err(|error| in_order(&arrival) + &error)?;
         let is_broken = follower.ended().is_some_and(|why| why.contains(BROKEN));
