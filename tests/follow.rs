@@ -2,28 +2,19 @@
 
 mod common;
 
+use common::followed::{Arrival, compare, follow, in_order, replay};
 use common::lists::history_of_elements;
 use common::random::{self, Shape, for_seeds};
 use common::sketch::{Sketch, key_name, session_name};
 use fastrand::Rng;
 use isoscope::checkers::{self, Level, Verdict};
 use isoscope::control::Control;
-use isoscope::follow::{
-    Action, Answer, Assembly, Atom, Event, FOLLOWED, Follower, Names, Options, REPLAYED, Record, Replay, Stream,
-    event_of, records,
-};
+use isoscope::follow::{Action, Answer, Atom, Event, FOLLOWED, Follower, Names, Options, Record, Stream, records};
 use isoscope::formats;
 use isoscope::generate::{Generation, Length, Model, Workload};
-use isoscope::history::{History, Interval, Origin, Outcome, Value};
+use isoscope::history::{History, Interval, Outcome, Value};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A history as it arrives.
-struct Arrival {
-    names: Names,
-    records: Vec<Record>,
-    sessions: usize,
-}
 
 /// The transactions of a sketch in an order that keeps the sessions; `noise` says how far from fair it is.
 fn arrival(sketch: &Sketch, rng: &mut Rng) -> Arrival {
@@ -62,53 +53,11 @@ fn arrival(sketch: &Sketch, rng: &mut Rng) -> Arrival {
             interval: is_timed.then_some(Interval { start, end }),
             line,
             foreign: None,
+            gone: Vec::new(),
         });
     }
     let sessions = sketch.sessions.iter().filter(|s| s.iter().any(|t| t.outcome == Outcome::Committed)).count();
     Arrival { names, records, sessions }
-}
-
-/// The verdicts of the checkers on these records.
-fn off_line<'a>(names: &Names, records: impl Iterator<Item = &'a Record>) -> Vec<(Level, bool)> {
-    let mut assembly = Assembly::new(Origin::default(), names);
-    records.for_each(|record| assembly.add(record, |_| true));
-    let history = assembly.finish().expect("a small history");
-    let options = checkers::Options { levels: FOLLOWED.to_vec(), max_instances: 0, counts: false, share: None };
-    let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
-    let verdict = |level: Level| match &findings.level(level)?.verdict {
-        Verdict::Satisfied(_) => Some((level, true)),
-        Verdict::Violated => Some((level, false)),
-        // Without times.
-        Verdict::Undecided(_) if level.counts_real_time() => None,
-        Verdict::Undecided(why) => panic!("{level} is undecided: {why}"),
-    };
-    FOLLOWED.into_iter().filter_map(verdict).collect()
-}
-
-fn delivered(follower: &Follower, records: &[Record]) -> Vec<Record> {
-    let waiting = follower.waiting();
-    let is_delivered = |(place, _): &(usize, &Record)| waiting.binary_search(&(*place as u64 + 1)).is_err();
-    records.iter().enumerate().filter(is_delivered).map(|(_, record)| record.clone()).collect()
-}
-
-/// Compares answers with verdicts.
-fn compare(follower: &Follower, expected: &[(Level, bool)], is_lossless: bool, at: usize) -> Result<(), String> {
-    for (level, answer) in follower.answers() {
-        let Some((_, is_satisfied)) = expected.iter().find(|(other, _)| *other == level) else {
-            assert!(level.counts_real_time());
-            continue;
-        };
-        let fits = match &answer {
-            Answer::Holds => *is_satisfied,
-            Answer::Violated => !is_satisfied,
-            Answer::ExceptFor(n) => !is_lossless && *n > 0,
-            Answer::Unknown(_) => false,
-        };
-        if !fits {
-            return Err(format!("after {at}: {level} is said to be {answer:?}, satisfied off-line: {is_satisfied}"));
-        }
-    }
-    Ok(())
 }
 
 fn lossless(sessions: usize, period: u64) -> Options {
@@ -130,68 +79,6 @@ fn some_levels(rng: &mut Rng) -> Vec<Level> {
         .collect()
 }
 
-/// Follows a history to its end and compares after each transaction.
-fn follow(arrival: &Arrival, options: Options) -> Result<Follower, String> {
-    let is_lossless = options.horizon.is_none();
-    let mut follower = Follower::new(options);
-    let kept = REPLAYED[arrival.records.len() % REPLAYED.len()];
-    follower.keep_order(kept);
-    let mut order = Vec::new();
-    for (place, record) in arrival.records.iter().enumerate() {
-        let to_come: Option<Vec<_>> = arrival.records[place..].iter().map(|record| record.interval).collect();
-        follower.promise(to_come.and_then(|intervals| intervals.iter().map(|interval| interval.start).min()));
-        follower.take(record.clone(), &arrival.names);
-        order.extend(follower.take_order());
-        if follower.ended().is_some() {
-            return Ok(follower);
-        }
-        let part = delivered(&follower, &arrival.records[..=place]);
-        let verdicts = off_line(&arrival.names, part.iter());
-        compare(&follower, &verdicts, is_lossless, place + 1).or_else(|error| {
-            // A transaction whose wait was given up may have read from one that still waits, and one that waits may show
-            // that one of unknown outcome committed.
-            let so_far = &arrival.records[..=place];
-            let has_unknown = so_far.iter().any(|record| record.outcome == Outcome::Unknown);
-            let whole = off_line(&arrival.names, so_far.iter());
-            let is_cut = follower.answers()[0].1 == Answer::Violated && !whole[0].1;
-            // Then what is judged lies between the delivered part and the whole.
-            let is_violated = |level: Level| follower.answers().contains(&(level, Answer::Violated));
-            let between = verdicts.iter().zip(&whole).map(|(part, all)| if is_violated(part.0) { *all } else { *part });
-            let between: Vec<(Level, bool)> = between.collect();
-            let fits =
-                (!is_lossless && is_cut) || (has_unknown && compare(&follower, &between, is_lossless, 0).is_ok());
-            if fits { Ok(()) } else { Err(error) }
-        })?;
-    }
-    follower.finish(&arrival.names);
-    if follower.ended().is_some() {
-        return Ok(follower);
-    }
-    order.extend(follower.take_order());
-    compare(&follower, &off_line(&arrival.names, arrival.records.iter()), is_lossless, arrival.records.len() + 1)?;
-    if let Some(rest) = follower.rest_of_order(kept) {
-        order.extend(rest);
-        let differing = replay(kept, &arrival.records, &order)?;
-        if is_lossless && differing > 0 {
-            return Err(format!("the order of {kept} does not explain {differing} reads: {order:?}"));
-        }
-    }
-    Ok(follower)
-}
-
-/// Replays an order: how many reads it does not explain.
-fn replay(level: Level, records: &[Record], order: &[Event]) -> Result<usize, String> {
-    let mut replay = Replay::new(level);
-    records.iter().try_for_each(|record| replay.take(record.clone()))?;
-    let written: Vec<String> = order.iter().map(Event::to_string).collect();
-    for line in written {
-        let event = event_of(&line)?.ok_or("an event")?;
-        replay.run(event).map_err(|error| format!("{error} in {order:?}"))?;
-    }
-    replay.finish()?;
-    Ok(replay.differing().len())
-}
-
 fn shape(seed: u64) -> Shape {
     match seed % 4 {
         0 => Shape::SMALL,
@@ -199,18 +86,6 @@ fn shape(seed: u64) -> Shape {
         2 => Shape { transactions: 9, operations: 3, keys: 2, sessions: 3, ..Shape::CLEAN },
         _ => Shape { transactions: 8, sessions: 3, keys: 2, ..Shape::SMALL },
     }
-}
-
-fn in_order(arrival: &Arrival) -> String {
-    let text = |record: &Record| {
-        let operations: Vec<String> = record
-            .operations
-            .iter()
-            .map(|o| format!("{:?} {} {} {:?}", o.kind, arrival.names.keys.name(o.key), o.value, o.list))
-            .collect();
-        format!("{}: {} {:?}\n", arrival.names.sessions.name(record.session), operations.join(", "), record.outcome)
-    };
-    arrival.records.iter().map(text).collect()
 }
 
 #[test]
@@ -222,7 +97,7 @@ fn after_each_transaction_the_answer_is_the_verdict() {
         let arrival = arrival(&sketch, &mut rng);
         let period = [1, 1, 3, 1000][rng.usize(0..4)];
         let options = Options { levels: some_levels(&mut rng), ..lossless(arrival.sessions, period) };
-        let followed = follow(&arrival, options);
+        let followed = follow(&arrival, options, true);
         let mut follower = followed.map_err(|error| in_order(&arrival) + &error)?;
         settled.fetch_add(follower.status().settled, Ordering::Relaxed);
         for finding in follower.take_findings() {
@@ -247,7 +122,7 @@ fn with_a_horizon_nothing_is_claimed_that_is_not_so() {
         let sessions = rng.bool().then_some(arrival.sessions as u32);
         let levels = some_levels(&mut rng);
         let options = Options { levels, horizon: Some(rng.u64(1..=6)), sessions, period: 1, ..Options::default() };
-        follow(&arrival, options).map(drop).map_err(|e| in_order(&arrival) + &e)
+        follow(&arrival, options, false).map(drop).map_err(|e| in_order(&arrival) + &e)
     });
 }
 
@@ -286,7 +161,7 @@ fn followed_lists(seed: u64) -> Result<(), String> {
     let horizon = rng.bool().then(|| rng.u64(1..=6));
     let (levels, sessions) = (some_levels(&mut rng), Some(arrival.sessions as u32));
     let options = Options { levels, horizon, sessions, period, ..Options::default() };
-    follow(&arrival, options).map(drop).map_err(|error| in_order(&arrival) + &error)
+    follow(&arrival, options, horizon.is_none()).map(drop).map_err(|error| in_order(&arrival) + &error)
 }
 
 /// Follows bytes that come in pieces of this size, to the end.

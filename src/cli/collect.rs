@@ -8,13 +8,13 @@ use super::workload::WorkloadArguments;
 use super::{ExitCode, complain, follow_events};
 use crate::checkers::Level;
 use crate::collect::{
-    Address, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics, WriteOrder,
-    servers,
+    Address, Barriers, ClientOptions, FaultForm, FaultKind, FaultPlan, Named, Requirement, Snapshot, Statistics,
+    WriteOrder, servers,
 };
 use crate::control::Control;
 use crate::follow::{Answer, Options};
 use crate::generate::Workload;
-use crate::history::visible;
+use crate::history::{counted, visible};
 use crate::hunt::{Live, News, Of, Opened, Target};
 use crate::report::{FollowedEvent, FoundViolation, grouped};
 use anyhow::Context;
@@ -54,8 +54,22 @@ pub(super) struct DatabaseArguments {
     /// At the end, when every fault is healed, read each key that was written, on each server
     #[arg(long)]
     final_reads: bool,
+    /// Seconds between two barriers, or none: there each client waits until it sees what all others have done, so that a
+    /// check can forget what was before [default: 60 where a run is checked meanwhile, else none]
+    #[arg(long, value_name = "SECS", value_parser = barriers)]
+    barrier: Option<Barriers>,
     #[command(flatten)]
     faults: FaultArguments,
+}
+
+/// `SECS` or `none`.
+fn barriers(text: &str) -> Result<Barriers, String> {
+    match text {
+        "none" => Ok(Barriers::Never),
+        _ => super::values::seconds(text)
+            .map(|seconds| Barriers::Every(Duration::from_secs_f64(seconds)))
+            .map_err(|error| format!("{error} or none")),
+    }
 }
 
 /// The servers of one `--db`.
@@ -164,6 +178,7 @@ impl DatabaseArguments {
                 patience: Duration::from_secs_f64(self.patience),
                 write_order: if self.any_order { WriteOrder::Any } else { WriteOrder::Sorted },
                 final_reads: self.final_reads,
+                barriers: self.barrier.unwrap_or_default(),
             },
             faults: self.faults.plan()?,
         };
@@ -203,13 +218,17 @@ pub(super) fn summary(snapshot: &Snapshot) -> String {
         text += &format!(", {} of unknown outcome", grouped(unknown));
     }
     let milliseconds = |time: Duration| format!("{:.1}", 1000.0 * time.as_secs_f64());
+    let barriers = match snapshot.barriers {
+        0 => String::new(),
+        n => format!(" · {} of {} ms", counted(n as usize, "barrier"), milliseconds(snapshot.barrier_time)),
+    };
     text + &format!(
         " in {:.1} s · {} per second · median latency {} ms, p99 {} ms",
         elapsed.as_secs_f64(),
         grouped(snapshot.throughput() as u64),
         milliseconds(median),
         milliseconds(slow)
-    )
+    ) + &barriers
 }
 
 /// What `collect` needs.
@@ -291,6 +310,11 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
 
 fn told(opened: &Opened, workload: &Workload, snapshot: &Snapshot, out: &mut Output) {
     complain_of_losses(snapshot, workload);
+    match (snapshot.missed_barriers, snapshot.last_missed) {
+        (0, _) => {}
+        (1, barrier) => complain(&format!("1 client did not see barrier {barrier}")),
+        (n, barrier) => complain(&format!("{n} clients did not see a barrier, the last of them barrier {barrier}")),
+    }
     out.text(&format!("{}\n{}\n", opened.version, summary(snapshot)));
 }
 

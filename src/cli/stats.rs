@@ -5,7 +5,7 @@ use super::paper_tables::{self, Table};
 use super::{ExitCode, StatsArguments, input};
 use crate::control::Control;
 use crate::health::{self, Finding, Health, Severity};
-use crate::history::{FaultSpan, History, Spread, Statistics, visible};
+use crate::history::{FaultSpan, History, Spread, Statistics, fences, visible};
 use crate::relations::{self, Breadth, Index};
 use crate::report::{StatisticsReport, grouped};
 
@@ -83,6 +83,10 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
         );
     }
     rows.splice(2..2, cluster_rows(history));
+    match fences::n_fences(history) {
+        0 => {}
+        n => rows.push(row("  of barriers", n, format!("on keys that begin with {}", fences::FENCES))),
+    }
     if shapes.empty > 0 {
         rows.push(row("  empty", shapes.empty, share(shapes.empty, transactions)));
     }

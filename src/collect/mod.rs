@@ -19,11 +19,15 @@
 //! it. A retry is a separate transaction with its own values, or aborted reads could not be distinguished from others.
 //! A transaction of unknown outcome is followed by a new session, since it may still take effect.
 //!
+//! With [`Barriers`], clients wait for each other now and then until each sees what every other one has done, so that a check of
+//! the growing recording can settle what was before.
+//!
 //! [`simulate`] records a store model of `generate` the same way, for experiments without a database.
 //!
 //! Nothing here knows how histories are checked or read.
 
 mod address;
+mod barrier;
 mod conformance;
 mod database;
 mod driver;
@@ -33,6 +37,7 @@ mod fault_form;
 mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod options;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod passwords;
 #[cfg(feature = "postgres")]
@@ -46,6 +51,7 @@ mod recorder;
 mod redis;
 mod relay;
 mod run;
+mod session;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
@@ -60,9 +66,10 @@ pub use endpoint::{Address, Endpoint, servers};
 pub use fault::{Action, Fault, Faults, Named};
 pub use fault_form::{FaultForm, FaultKind, FaultPlan};
 pub use model::simulate;
+pub use options::{BARRIERS, Barriers, ClientOptions, WriteOrder};
 pub use recorder::Recorder;
 pub use relay::{Mode, Relay};
-pub use run::{ClientOptions, Collection, WriteOrder, collect, collect_on};
+pub use run::{Collection, collect, collect_on, no_barriers};
 pub use statistics::{Counts, FaultTime, Snapshot, Statistics};
 
 use crate::generate::GenerateError;

@@ -10,13 +10,15 @@
 //! A session on one of several servers has `:node "standby"` in each of its lines; what is done to the system is recorded as
 //! Jepsen does, with `:process :nemesis`.
 //!
+//! If clients keep barriers, comments say so and name sessions that have ended (`history::fences`).
+//!
 //! Lines are passed to the system immediately and whole, in the order of their times. Whatever then happens to this
 //! program or to the database, each transaction that may have begun is in the file, and one whose end is not has an
 //! unknown outcome. A line that cannot be written whole is removed; where even that is impossible, readers skip it.
 
 use super::CollectError;
 use crate::generate::{Observed, Step};
-use crate::history::Outcome;
+use crate::history::{Outcome, fences};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -58,8 +60,7 @@ impl Recorder {
             return Err(CollectError::Recording("it exists already, and a recording is never overwritten".to_owned()));
         }
         let recorder = Recorder::new(Some(file));
-        let comment = format!("; {}\n", about.split_whitespace().collect::<Vec<_>>().join(" "));
-        recorder.locked().append(comment.as_bytes())?;
+        recorder.comment(&format!("; {}", about.split_whitespace().collect::<Vec<_>>().join(" ")))?;
         Ok(recorder)
     }
 
@@ -78,6 +79,21 @@ impl Recorder {
     /// before there is one.
     pub fn recorded(&self, line: u32) -> Option<Instant> {
         self.locked().moments.of(line)
+    }
+
+    /// Adds a line that is a comment.
+    fn comment(&self, comment: &str) -> Result<(), CollectError> {
+        self.locked().append(format!("{comment}\n").as_bytes())
+    }
+
+    /// Records that these many clients keep barriers: call it before anything else is recorded.
+    pub(super) fn barriers(&self, clients: u32) -> Result<(), CollectError> {
+        self.comment(&fences::declaration(clients))
+    }
+
+    /// Records that a process has ended, where there are barriers.
+    pub(super) fn ended(&self, process: u32) -> Result<(), CollectError> {
+        self.comment(&fences::ended(process))
     }
 
     /// Whether nothing but the description was recorded.

@@ -1,15 +1,16 @@
 //! Running sessions.
 
+use super::barrier::Barrier;
 use super::driver::{Connection, Driver, Failure};
 use super::endpoint::{Endpoint, spread};
+use super::options::{Barriers, ClientOptions};
+use super::session::{PAUSE, Session, Shared, lock, reconnect};
 use super::{CollectError, Faults, Recorder, Statistics};
 use crate::control::{Control, Interrupt};
-use crate::generate::{Client, Key, Observed, Step, Values, Workload};
-use crate::history::Outcome;
-use rustc_hash::FxHashMap;
+use crate::generate::{Key, Step, Workload};
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,8 +20,6 @@ const PREPARED: u64 = 100_000;
 const CATCHING_UP: Duration = Duration::from_secs(30);
 /// Keys read by one transaction at the end.
 const FINAL_READS: usize = 64;
-/// The pause between two attempts to reconnect to a database.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]
@@ -33,31 +32,6 @@ pub struct Collection {
     pub clients: ClientOptions,
 }
 
-/// How clients run their transactions.
-#[derive(Clone, Copy, Debug)]
-pub struct ClientOptions {
-    /// How often an aborted transaction is retried, with other values.
-    pub retries: u32,
-    /// How long a client tries to reconnect after it lost its connection.
-    pub patience: Duration,
-    /// The order in which a transaction writes its keys.
-    pub write_order: WriteOrder,
-    /// Whether every key that was written is read at the end, on every server, when all faults are healed.
-    pub final_reads: bool,
-}
-
-impl Default for ClientOptions {
-    /// Transactions are tried once, by clients that wait two seconds for a lost database.
-    fn default() -> ClientOptions {
-        ClientOptions {
-            retries: 0,
-            patience: Duration::from_secs(2),
-            write_order: WriteOrder::default(),
-            final_reads: false,
-        }
-    }
-}
-
 impl Collection {
     /// A workload run by clients with the usual options.
     pub fn new(workload: Workload) -> Collection {
@@ -67,40 +41,6 @@ impl Collection {
 
 /// The client of a session, and where it is.
 type Connected<'a> = (&'a Endpoint<'a>, Box<dyn Connection>);
-
-/// The order in which a transaction writes its keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriteOrder {
-    /// Ascending: no two transactions wait for each other's locks.
-    #[default]
-    Sorted,
-    /// As the workload draws them.
-    Any,
-}
-
-impl WriteOrder {
-    /// Exchanges the keys that a transaction writes for each other, so that they are first written in this order. All else
-    /// stays: which steps touch the same key, and which keys are touched. Keys of applications are not
-    /// exchangeable.
-    fn apply(self, steps: &mut [Step]) {
-        if self == WriteOrder::Any || !steps.iter().all(|step| step.key().is_number()) {
-            return;
-        }
-        let mut written: Vec<Key> = Vec::new();
-        for step in steps.iter().filter(|step| step.writes()) {
-            if !written.contains(&step.key()) {
-                written.push(step.key());
-            }
-        }
-        let mut sorted = written.clone();
-        sorted.sort_unstable();
-        for step in steps {
-            if let Some(place) = written.iter().position(|key| *key == step.key()) {
-                *step = step.on(sorted[place]);
-            }
-        }
-    }
-}
 
 /// Runs a workload on the only server of a database, as [`collect_on`] does on several.
 pub fn collect(
@@ -135,6 +75,10 @@ pub fn collect_on(
     let connections = connect(endpoints, &places)?;
     control.phase("running transactions", workload.n_transactions());
     statistics.begin();
+    let barrier = barrier(options.barriers, endpoints, workload)?;
+    if barrier.is_some() {
+        recorder.barriers(workload.sessions)?;
+    }
     // An error of one session ends the others.
     let control = time.map_or(control.clone(), |time| control.with_time_limit(time)).branch();
     let shared = Shared {
@@ -144,6 +88,7 @@ pub fn collect_on(
         statistics,
         control: control.clone(),
         next_process: AtomicU32::new(workload.sessions),
+        barrier,
         written: Mutex::new(BTreeSet::new()),
     };
     let shared = &shared;
@@ -178,6 +123,27 @@ pub fn collect_on(
     if options.final_reads && !is_cancelled { read_everything(endpoints, shared) } else { Ok(()) }
 }
 
+/// Why a run cannot have barriers: what makes them useless.
+pub fn no_barriers(endpoints: &[Endpoint<'_>], workload: &Workload) -> Option<&'static str> {
+    if workload.has_lists() {
+        return Some("a workload of lists has no barriers: lists are settled by age only");
+    }
+    let reads_only = endpoints.iter().any(|endpoint| endpoint.read_only);
+    reads_only.then_some("there are no barriers with a server that accepts no writes: its clients cannot take part")
+}
+
+fn barrier(
+    barriers: Barriers,
+    endpoints: &[Endpoint<'_>],
+    workload: &Workload,
+) -> Result<Option<Barrier>, CollectError> {
+    let Barriers::Every(time) = barriers else { return Ok(None) };
+    match no_barriers(endpoints, workload) {
+        Some(why) => Err(CollectError::Sessions(why.to_owned())),
+        None => Ok(Some(Barrier::new(time, workload.sessions))),
+    }
+}
+
 /// Connects each session at its place. All at once: a driver program takes a while to start, and so does a handshake with
 /// a server far away.
 fn connect<'a>(endpoints: &'a [Endpoint<'a>], places: &[usize]) -> Result<Vec<Connected<'a>>, CollectError> {
@@ -203,6 +169,7 @@ fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<()
     let lists = shared.workload.has_lists();
     let step = |key: &Key| if lists { Step::ReadList(*key) } else { Step::Read(*key) };
     let steps: Vec<Step> = lock(&shared.written).iter().map(step).collect();
+    let greeting = shared.barrier.as_ref().and_then(Barrier::greeting);
     shared.control.phase("reading every key that was written", 0);
     let is_over = || matches!(shared.control.check(), Err(Interrupt::Cancelled));
     for endpoint in endpoints {
@@ -215,7 +182,8 @@ fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<()
         let mut reader = session()?;
         for steps in steps.chunks(FINAL_READS) {
             // A server that has just recovered may refuse a first attempt.
-            while let Some(failure) = reader.transaction(steps)?.failure {
+            let steps: Vec<Step> = greeting.into_iter().chain(steps.iter().copied()).collect();
+            while let Some(failure) = reader.transaction(&steps, None)?.failure {
                 if Instant::now() >= until || is_over() {
                     return Err(failed(failure));
                 }
@@ -224,21 +192,6 @@ fn read_everything(endpoints: &[Endpoint<'_>], shared: &Shared<'_>) -> Result<()
         }
     }
     Ok(())
-}
-
-/// Connects, again and again until then or until it is over. Errors: the last failure.
-fn reconnect(
-    endpoint: &Endpoint<'_>,
-    until: Instant,
-    is_over: &dyn Fn() -> bool,
-) -> Result<Box<dyn Connection>, Failure> {
-    loop {
-        match endpoint.connect() {
-            Err(failure) if Instant::now() >= until || is_over() => return Err(failure),
-            Err(_) => std::thread::sleep(PAUSE),
-            connected => return connected,
-        }
-    }
 }
 
 /// Creates tables on the first server that accepts writes, and waits until the others show them.
@@ -302,167 +255,5 @@ impl Mark {
         };
         client.rollback()?;
         Ok(seen)
-    }
-}
-
-fn lock(keys: &Mutex<BTreeSet<Key>>) -> MutexGuard<'_, BTreeSet<Key>> {
-    keys.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What all sessions share.
-struct Shared<'a> {
-    workload: &'a Workload,
-    options: &'a ClientOptions,
-    recorder: &'a Recorder,
-    statistics: &'a Statistics,
-    control: Control,
-    /// The number of the next client that follows one whose transaction had an unknown outcome.
-    next_process: AtomicU32,
-    /// The keys that some session wrote, or may have written; kept for the final reads only.
-    written: Mutex<BTreeSet<Key>>,
-}
-
-/// One session.
-struct Session<'a> {
-    shared: &'a Shared<'a>,
-    endpoint: &'a Endpoint<'a>,
-    process: u32,
-    values: Values,
-    /// The value last seen of each key, for comparisons.
-    known: FxHashMap<Key, u64>,
-    connection: Box<dyn Connection>,
-}
-
-/// How a transaction went.
-struct Attempt {
-    observed: Vec<Observed>,
-    outcome: Outcome,
-    failure: Option<Failure>,
-}
-
-impl<'a> Session<'a> {
-    fn new(
-        shared: &'a Shared<'a>,
-        session: u32,
-        endpoint: &'a Endpoint<'a>,
-        connection: Box<dyn Connection>,
-    ) -> Session<'a> {
-        let values = Values::new(session, shared.workload.sessions);
-        let session = Session { shared, endpoint, process: session, values, known: FxHashMap::default(), connection };
-        session.place();
-        session
-    }
-
-    /// Tells the recorder where this process is.
-    fn place(&self) {
-        if let Some(name) = self.endpoint.name {
-            self.shared.recorder.place(self.process, name);
-        }
-    }
-
-    fn run(&mut self, client: Client) -> Result<(), CollectError> {
-        for steps in client {
-            let mut steps = self.endpoint.steps(steps);
-            self.shared.options.write_order.apply(&mut steps);
-            if self.shared.options.final_reads {
-                let written = steps.iter().filter(|step| step.writes()).map(|step| step.key());
-                lock(&self.shared.written).extend(written);
-            }
-            for _ in 0..=self.shared.options.retries {
-                if self.shared.control.check().is_err() {
-                    return Ok(());
-                }
-                let attempt = self.transaction(&steps)?;
-                if attempt.outcome == Outcome::Unknown {
-                    self.process = self.shared.next_process.fetch_add(1, Ordering::Relaxed);
-                    self.place();
-                }
-                if attempt.failure.is_some_and(|failure| !self.recover(&failure)) {
-                    // At the end of the run no more is tried.
-                    if self.shared.control.check().is_ok() {
-                        self.shared.statistics.lose_session();
-                    }
-                    return Ok(());
-                }
-                if attempt.outcome != Outcome::Aborted {
-                    break;
-                }
-            }
-            self.shared.control.advance(1);
-        }
-        Ok(())
-    }
-
-    /// Runs and records one transaction.
-    fn transaction(&mut self, steps: &[Step]) -> Result<Attempt, CollectError> {
-        let begin = Instant::now();
-        let values: Vec<u64> = steps.iter().filter(|step| step.writes()).map(|_| self.values.fresh()).collect();
-        self.shared.recorder.invoke(self.process, steps, &values)?;
-        let attempt = self.attempt(steps, &values);
-        let error = attempt.failure.as_ref().map(Failure::to_string);
-        self.shared.recorder.complete(self.process, attempt.outcome, &attempt.observed, error.as_deref())?;
-        self.shared.statistics.count(attempt.outcome, attempt.observed.len(), begin.elapsed());
-        Ok(attempt)
-    }
-
-    fn attempt(&mut self, steps: &[Step], values: &[u64]) -> Attempt {
-        let mut observed = Vec::with_capacity(steps.len());
-        // Before a commit is sent nothing can take effect, whatever fails.
-        if let Err(failure) = self.operations(steps, values, &mut observed) {
-            return Attempt { observed, outcome: Outcome::Aborted, failure: Some(failure) };
-        }
-        let (outcome, failure) = match self.connection.commit() {
-            Ok(()) => (Outcome::Committed, None),
-            Err(failure @ Failure::Refused(_)) => (Outcome::Aborted, Some(failure)),
-            Err(failure @ Failure::Broken(_)) => (Outcome::Unknown, Some(failure)),
-        };
-        Attempt { observed, outcome, failure }
-    }
-
-    /// Everything before the commit. A write that fails was tried: another transaction may have seen it.
-    fn operations(&mut self, steps: &[Step], values: &[u64], observed: &mut Vec<Observed>) -> Result<(), Failure> {
-        self.connection.begin()?;
-        let mut values = values.iter().copied();
-        for &step in steps {
-            let value = if step.writes() { values.next().unwrap_or_default() } else { 0 };
-            match step {
-                Step::Read(key) => observed.push(Observed::Read(key, self.connection.read(key)?)),
-                Step::ReadList(key) => observed.push(Observed::ReadList(key, self.connection.read_list(key)?)),
-                Step::Write(key) => {
-                    observed.push(Observed::Write(key, value));
-                    self.connection.write(key, value)?;
-                }
-                Step::Append(key) => {
-                    observed.push(Observed::Append(key, value));
-                    self.connection.append(key, value)?;
-                }
-                Step::CompareAndSet(key) | Step::Insert(key) => {
-                    let found = self.connection.read(key)?;
-                    observed.push(Observed::Read(key, found));
-                    let known = self.known.insert(key, found).unwrap_or_default();
-                    if found == if matches!(step, Step::Insert(_)) { 0 } else { known } {
-                        observed.push(Observed::Write(key, value));
-                        self.connection.write(key, value)?;
-                        self.known.insert(key, value);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the session ready for its next transaction; returns whether that was possible.
-    fn recover(&mut self, failure: &Failure) -> bool {
-        if matches!(failure, Failure::Refused(_)) && self.connection.rollback().is_ok() {
-            return true;
-        }
-        let until = Instant::now() + self.shared.options.patience;
-        match reconnect(self.endpoint, until, &|| self.shared.control.check().is_err()) {
-            Ok(connection) => {
-                self.connection = connection;
-                true
-            }
-            Err(_) => false,
-        }
     }
 }

@@ -16,6 +16,10 @@ pub struct Statistics {
     outcomes: [AtomicU64; 3],
     operations: AtomicU64,
     lost_sessions: AtomicU64,
+    barriers: AtomicU64,
+    at_barriers: AtomicU64,
+    missed_barriers: AtomicU64,
+    last_missed: AtomicU64,
     latencies: [AtomicU64; CLASSES],
     faults: Mutex<Vec<FaultTime>>,
 }
@@ -44,6 +48,14 @@ pub struct Snapshot {
     pub operations: u64,
     /// Sessions that ended early because they could not reconnect to the database.
     pub lost_sessions: u64,
+    /// Barriers that were completed.
+    pub barriers: u64,
+    /// How long they took on average, from the first client that waited to the moment when all could go on.
+    pub barrier_time: Duration,
+    /// How often a client did not see a barrier.
+    pub missed_barriers: u64,
+    /// The last barrier that a client did not see.
+    pub last_missed: u64,
     /// Since the run began.
     pub elapsed: Duration,
     /// Half of the transactions took at most this long, rounded up to a power of two of microseconds.
@@ -70,6 +82,10 @@ pub struct Counts {
     outcomes: [u64; 3],
     operations: u64,
     lost_sessions: u64,
+    barriers: u64,
+    at_barriers: u64,
+    missed_barriers: u64,
+    last_missed: u64,
     latencies: [u64; CLASSES],
     elapsed: Duration,
 }
@@ -93,12 +109,18 @@ impl Counts {
             let at = outcome as usize;
             self.outcomes[at].saturating_sub(earlier.outcomes[at])
         };
+        let barriers = self.barriers.saturating_sub(earlier.barriers);
+        let at_barriers = self.at_barriers.saturating_sub(earlier.at_barriers);
         Snapshot {
             committed: of(Outcome::Committed),
             aborted: of(Outcome::Aborted),
             unknown: of(Outcome::Unknown),
             operations: self.operations.saturating_sub(earlier.operations),
             lost_sessions: self.lost_sessions.saturating_sub(earlier.lost_sessions),
+            barriers,
+            barrier_time: Duration::from_micros(at_barriers.checked_div(barriers).unwrap_or(0)),
+            missed_barriers: self.missed_barriers.saturating_sub(earlier.missed_barriers),
+            last_missed: self.last_missed,
             elapsed: self.elapsed.saturating_sub(earlier.elapsed),
             median: quantile(0.5),
             slow: quantile(0.99),
@@ -114,7 +136,17 @@ impl Counts {
 impl Default for Counts {
     /// The counts at the beginning.
     fn default() -> Counts {
-        Counts { outcomes: [0; 3], operations: 0, lost_sessions: 0, latencies: [0; CLASSES], elapsed: Duration::ZERO }
+        Counts {
+            outcomes: [0; 3],
+            operations: 0,
+            lost_sessions: 0,
+            barriers: 0,
+            at_barriers: 0,
+            missed_barriers: 0,
+            last_missed: 0,
+            latencies: [0; CLASSES],
+            elapsed: Duration::ZERO,
+        }
     }
 }
 
@@ -125,6 +157,10 @@ impl Default for Statistics {
             outcomes: Default::default(),
             operations: AtomicU64::new(0),
             lost_sessions: AtomicU64::new(0),
+            barriers: AtomicU64::new(0),
+            at_barriers: AtomicU64::new(0),
+            missed_barriers: AtomicU64::new(0),
+            last_missed: AtomicU64::new(0),
             latencies: [const { AtomicU64::new(0) }; CLASSES],
             faults: Mutex::default(),
         }
@@ -157,6 +193,18 @@ impl Statistics {
         self.lost_sessions.fetch_add(1, Relaxed);
     }
 
+    /// A barrier was completed and took this long.
+    pub(super) fn keep_barrier(&self, took: Duration) {
+        self.barriers.fetch_add(1, Relaxed);
+        self.at_barriers.fetch_add(took.as_micros() as u64, Relaxed);
+    }
+
+    /// A client did not see the barrier of this number.
+    pub(super) fn miss_barrier(&self, number: u64) {
+        self.missed_barriers.fetch_add(1, Relaxed);
+        self.last_missed.fetch_max(number, Relaxed);
+    }
+
     fn locked_faults(&self) -> MutexGuard<'_, Vec<FaultTime>> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -184,6 +232,10 @@ impl Statistics {
             outcomes: [0, 1, 2].map(|at| load(&self.outcomes[at])),
             operations: load(&self.operations),
             lost_sessions: load(&self.lost_sessions),
+            barriers: load(&self.barriers),
+            at_barriers: load(&self.at_barriers),
+            missed_barriers: load(&self.missed_barriers),
+            last_missed: load(&self.last_missed),
             latencies: std::array::from_fn(|class| load(&self.latencies[class])),
             elapsed: self.elapsed(),
         }

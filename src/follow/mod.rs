@@ -55,7 +55,8 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// The age, in transactions, at which the past is settled whether or not that loses something. None: never.
     pub horizon: Option<u64>,
-    /// If it is known how many sessions there are: they are all, and none ends.
+    /// If it is known how many sessions there are: they are all, and none ends. Else what the stream says of barriers
+    /// counts.
     pub sessions: Option<u32>,
     /// How many transactions are delivered at least between two attempts to settle the past; there are more where more is
     /// remembered.
@@ -166,6 +167,7 @@ impl Follower {
             return self.delivery.end(format!("line {line}: this transaction began before it was said to be open"));
         }
         let mut delivered = Vec::new();
+        self.delivery.hear(&record.gone, names.barrier);
         self.delivery.take(record, &mut delivered);
         self.enter(delivered, names);
         if let Some(horizon) = self.options.horizon
@@ -228,7 +230,11 @@ impl Follower {
     }
 
     fn enter(&mut self, delivered: Vec<Arc<Delivered>>, names: &Names) {
-        for t in delivered {
+        let n_delivered = delivered.len();
+        for (place, t) in delivered.into_iter().enumerate() {
+            if let Some(why) = self.delivery.broken_promise(&t, names) {
+                return self.delivery.end(why);
+            }
             if !self.is_cut && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
                 self.is_cut = true;
                 self.fresh.push(example::of_reads(Level::CutIsolation, &t, names));
@@ -244,7 +250,9 @@ impl Follower {
             self.since_seal += 1;
             // Settling looks at all that is remembered: each time a good part of it should be new.
             let remembered = self.engines.iter().map(Engine::n_residents).max().unwrap_or(0);
-            if self.since_seal >= self.options.period.max(remembered.saturating_sub(SMALL) as u64 / 3) {
+            // What was delivered together may differ in what it has seen: all of it enters before.
+            let is_last = place + 1 == n_delivered;
+            if is_last && self.since_seal >= self.options.period.max(remembered.saturating_sub(SMALL) as u64 / 3) {
                 self.since_seal = 0;
                 self.seal(&t, names);
             }
@@ -260,7 +268,10 @@ impl Follower {
     }
 
     fn seal(&mut self, last: &Arc<Delivered>, names: &Names) {
-        let passed = self.options.sessions.and_then(|n| self.delivery.passed(n));
+        let passed = match self.options.sessions {
+            Some(n) => self.delivery.passed(n),
+            None => self.delivery.passed_by_barriers(),
+        };
         let now = self.delivery.arrived();
         // What is settled by times would be lost to levels that do not count them.
         let is_alone = self.engines.iter().all(|e| e.level().counts_real_time() || e.stop().is_some());

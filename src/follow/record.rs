@@ -60,6 +60,8 @@ pub struct Record {
     pub line: u32,
     /// Why this transaction cannot be followed.
     pub foreign: Option<&'static str>,
+    /// Sessions of which the stream has said before the end of this transaction that they have ended.
+    pub gone: Vec<u32>,
 }
 
 kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
@@ -126,8 +128,8 @@ impl Keep for Interned {
 }
 
 // What cannot be followed ends following before it is kept.
-kept!(Record { session, called, outcome, operations, interval, line; foreign });
-kept!(Names { sessions, keys, is_list });
+kept!(Record { session, called, outcome, operations, interval, line; foreign, gone });
+kept!(Names { sessions, keys, barrier, is_list });
 
 /// The names of sessions and keys. They take memory for each session and key that ever occurs.
 #[derive(Debug, Default)]
@@ -136,6 +138,9 @@ pub struct Names {
     pub sessions: Interned,
     /// By key.
     pub keys: Interned,
+    /// The key that barriers are written to, if the stream says that clients keep barriers: then a session that appears
+    /// later begins by reading it.
+    pub barrier: Option<u32>,
     /// By key: whether it holds lists, as far as known.
     is_list: Vec<Option<bool>>,
 }
@@ -256,6 +261,7 @@ impl HistoryReading<'_> {
             operations,
             interval: history.interval(t),
             foreign,
+            gone: Vec::new(),
         }
     }
 

@@ -40,7 +40,16 @@ impl Arrival {
         };
         let operations = operations.iter().map(action).collect();
         let session = self.names.sessions.place(session);
-        self.records.push(Record { session, called: None, outcome, operations, interval: None, line, foreign: None });
+        self.records.push(Record {
+            session,
+            called: None,
+            outcome,
+            operations,
+            interval: None,
+            line,
+            foreign: None,
+            gone: Vec::new(),
+        });
     }
 
     fn directed(text: &str) -> Arrival {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Names of the tables that keys of applications belong to; keys of table 0 are bare numbers.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 21] = [
     "",
     "fault",
     "user",
@@ -24,6 +24,7 @@ const TABLES: [&str; 20] = [
     "new-orders",
     "last-order",
     "history",
+    "fence",
 ];
 
 /// Bits of a key below its table.
@@ -43,6 +44,11 @@ impl Key {
     pub(super) fn of(table: &str, number: u64) -> Key {
         let place = TABLES.iter().position(|name| *name == table).unwrap_or_default();
         Key((place as u64) << TABLE_SHIFT | Key::number(number).0)
+    }
+
+    /// A key at which clients wait for each other, called `fence/NUMBER`. No workload uses it.
+    pub fn fence(number: u64) -> Key {
+        Key::of("fence", number)
     }
 
     /// Whether its name is a number.

@@ -20,6 +20,7 @@ mod annotations;
 mod builder;
 mod cluster;
 mod elements;
+pub mod fences;
 mod ids;
 mod interner;
 mod interpret;

@@ -4,8 +4,8 @@ use super::HuntError;
 use super::live::{self, Live};
 use crate::checkers::Level;
 use crate::collect::{
-    self, Address, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan, Faults, Isolation,
-    Recorder, Requirement, Snapshot, Statistics,
+    self, Address, BARRIERS, Barriers, ClientOptions, CollectError, Collection, Database, Driver, Endpoint, FaultPlan,
+    Faults, Isolation, Recorder, Requirement, Snapshot, Statistics,
 };
 use crate::control::Control;
 use crate::formats::recording::{AGAIN, OPTIONS, RECORDED, quoted};
@@ -180,6 +180,16 @@ impl Opened {
         fewer
     }
 
+    /// The same with barriers, as is usual for a run that is checked meanwhile; none if there is nothing to change.
+    fn with_usual_barriers(&self, workload: &Workload) -> Option<Opened> {
+        let mut opened = self.clone();
+        let Place::Database { servers, clients, .. } = &mut opened.place else { return None };
+        let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
+        let is_free = clients.barriers == Barriers::Usual && collect::no_barriers(&endpoints, workload).is_none();
+        clients.barriers = Barriers::Every(BARRIERS);
+        is_free.then_some(opened)
+    }
+
     /// Runs a workload, for a `time` if one is given, and records it in a new file. `statistics` show its progress; it ends
     /// early when `control` says so, and what was recorded until then is a history. With `live`, it is checked meanwhile, to
     /// its end.
@@ -191,6 +201,11 @@ impl Opened {
         control: &Control,
         live: Option<Live<'_>>,
     ) -> Result<Snapshot, HuntError> {
+        if live.is_some()
+            && let Some(opened) = self.with_usual_barriers(&workload)
+        {
+            return opened.record((workload, time), path, statistics, control, live);
+        }
         let shown = || path.display().to_string();
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
@@ -226,7 +241,7 @@ impl Opened {
     /// the first line of a recording.
     fn options(&self) -> String {
         let Place::Database { servers, clients, faults } = &self.place else { return String::new() };
-        let ClientOptions { retries, patience, write_order, final_reads } = *clients;
+        let ClientOptions { retries, patience, write_order, final_reads, barriers } = *clients;
         let usual = ClientOptions::default();
         let mut words: Vec<String> = Vec::new();
         for Address { name, sessions, .. } in servers.iter().map(|server| &server.address) {
@@ -241,6 +256,12 @@ impl Opened {
         words.extend(given.flat_map(|(_, option, value)| [option.to_owned(), value.to_string()]));
         words.extend((write_order != usual.write_order).then(|| "--any-order".to_owned()));
         words.extend(final_reads.then(|| "--final-reads".to_owned()));
+        let barriers = match barriers {
+            Barriers::Usual => None,
+            Barriers::Never => Some("none".to_owned()),
+            Barriers::Every(time) => Some(time.as_secs_f64().to_string()),
+        };
+        words.extend(barriers.into_iter().flat_map(|time| ["--barrier".to_owned(), time]));
         words.extend(faults.faults.iter().flat_map(|fault| fault.arguments.clone()));
         if !faults.faults.is_empty() {
             let times = [("--every", faults.every), ("--for", faults.lasting)];

@@ -8,6 +8,7 @@ pub(crate) mod adya;
 pub(crate) mod browser;
 pub(crate) mod enumerate;
 pub(crate) mod examine;
+pub(crate) mod followed;
 pub(crate) mod forgeries;
 pub(crate) mod formulas;
 #[cfg(unix)]

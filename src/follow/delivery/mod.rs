@@ -7,6 +7,7 @@
 //! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends.
 
 mod ending;
+mod promise;
 mod sources;
 mod written;
 
@@ -61,6 +62,10 @@ struct Waiting {
 struct Session {
     queue: VecDeque<Waiting>,
     last: Option<Arc<Delivered>>,
+    /// Whether the stream says so.
+    has_ended: bool,
+    /// The position of the last delivered transaction that wrote something.
+    last_writer: u32,
 }
 
 /// A version in the order of arrival.
@@ -125,15 +130,21 @@ pub(super) struct Delivery {
     undecided: u64,
     is_timed: bool,
     ended: Option<String>,
+    /// The key that barriers are written to.
+    barrier_key: Option<u32>,
+    /// What the last transaction that wrote it has seen, by session.
+    barrier: Option<Box<[u32]>>,
+    /// With barriers: the positions that everything to come has seen, by session, as engines were told.
+    relied_on: Vec<u32>,
 }
 
 kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
 kept!(Waiting { arrived, record, external, given_up, wrong });
-kept!(Session { queue, last });
+kept!(Session { queue, last, has_ended, last_writer });
 kept!(Remembered { version, arrived, delivered });
 kept!(Delivery {
     sessions, written, remembered, memory, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
-    delivered, undecided, is_timed, ended; recent
+    delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
 });
 
 impl Delivery {
@@ -156,6 +167,9 @@ impl Delivery {
             undecided: 0,
             is_timed: false,
             ended: None,
+            barrier_key: None,
+            barrier: None,
+            relied_on: Vec::new(),
         }
     }
 
@@ -243,17 +257,6 @@ impl Delivery {
         self.remembered.front().map_or(self.delivered, |first| first.delivered) + 1
     }
 
-    /// By session: the position of the last transaction that everything to come of these many sessions, and of no
-    /// other, has seen. None if some session has not shown itself.
-    pub(super) fn passed(&self, n_sessions: u32) -> Option<Vec<u32>> {
-        let lasts: Vec<&Arc<Delivered>> = self.sessions.iter().filter_map(|session| session.last.as_ref()).collect();
-        if lasts.len() < n_sessions as usize {
-            return None;
-        }
-        let seen = |s: usize| lasts.iter().map(|last| last.seen.get(s).copied().unwrap_or(0)).min().unwrap_or(0);
-        Some((0..self.sessions.len()).map(seen).collect())
-    }
-
     /// Takes the next transaction of the file; what can be passed on is added to `out`.
     pub(super) fn take(&mut self, record: Record, out: &mut Vec<Arc<Delivered>>) {
         self.arrived += 1;
@@ -263,17 +266,23 @@ impl Delivery {
         let waiting = Waiting::new(self.arrived, record);
         let mut wake = self.register(&waiting);
         self.forget_versions();
-        let session = waiting.record.session as usize;
+        let session = waiting.record.session;
         match waiting.record.outcome {
             Outcome::Aborted => {}
             Outcome::Unknown => drop(self.unknown.insert(waiting.arrived, waiting)),
             Outcome::Committed => {
-                self.sessions.resize_with(self.sessions.len().max(session + 1), Session::default);
-                self.sessions[session].queue.push_back(waiting);
-                wake.push(session as u32);
+                self.session(session).queue.push_back(waiting);
+                wake.push(session);
             }
         }
         self.pump(wake, out);
+    }
+
+    /// A session, made on first use.
+    fn session(&mut self, session: u32) -> &mut Session {
+        let session = session as usize;
+        self.sessions.resize_with(self.sessions.len().max(session + 1), Session::default);
+        &mut self.sessions[session]
     }
 
     /// Ends following, for this reason.
@@ -328,7 +337,9 @@ impl Delivery {
         }
         let is_unknown = |version: &Version| {
             let origin = self.written.get(version);
-            origin.is_some_and(|origin| origin.outcome == Outcome::Unknown && !origin.is_repeated)
+            origin.is_some_and(|origin| {
+                origin.outcome == Outcome::Unknown && !origin.is_repeated && !self.is_too_old(origin)
+            })
         };
         let record = &waiting.record;
         let elements = waiting.external.iter().flat_map(|&place| {
@@ -355,8 +366,7 @@ impl Delivery {
             }
         }
         let session = waiting.record.session;
-        self.sessions.resize_with(self.sessions.len().max(session as usize + 1), Session::default);
-        let Session { queue, last } = &mut self.sessions[session as usize];
+        let Session { queue, last, .. } = self.session(session);
         if last.as_ref().is_some_and(|last| last.arrived > arrived) {
             self.end(format!(
                 "line {line}: this transaction of unknown outcome was read after its session had gone on"
@@ -415,7 +425,14 @@ impl Delivery {
             wrong: sources.wrong,
             record,
         });
-        self.sessions[session as usize].last = Some(Arc::clone(&delivered));
+        let of = self.session(session);
+        of.last = Some(Arc::clone(&delivered));
+        if !delivered.writes.is_empty() {
+            of.last_writer = position;
+        }
+        if self.barrier_key.is_some_and(|key| delivered.writes.contains(&key)) {
+            self.barrier = Some(delivered.seen.clone());
+        }
         self.recent.insert(seq, Arc::downgrade(&delivered));
         if self.recent.len() > 64 && self.recent.len().is_power_of_two() {
             self.recent.retain(|_, t| t.strong_count() > 0);

@@ -34,7 +34,7 @@ impl Delivery {
                 }
                 continue;
             };
-            if origin.is_repeated {
+            if origin.is_repeated || self.is_too_old(origin) {
                 sources.undecided += 1;
                 continue;
             }
@@ -66,7 +66,7 @@ impl Delivery {
         let elements = from_outside.unwrap_or(list);
         let origins: Vec<Option<&Origin>> =
             elements.iter().map(|element| self.written.get(&(key, element.clone()))).collect();
-        if origins.iter().flatten().any(|origin| origin.is_repeated) {
+        if origins.iter().flatten().any(|origin| origin.is_repeated || self.is_too_old(origin)) {
             sources.undecided += 1;
             return;
         }

@@ -16,6 +16,8 @@ pub(super) struct Call {
     pub(super) lines: Lines,
     /// EDN: the line with which it began, or the last one before.
     pub(super) start: i64,
+    /// Sessions that have ended since another transaction did.
+    pub(super) gone: Vec<String>,
 }
 
 impl Stream {
@@ -79,7 +81,8 @@ impl Stream {
     /// In Jepsen's notation the order of the lines is real time.
     fn of_call(&mut self, call: &Call, record: Record) -> Record {
         let line = call.lines.last();
-        let record = self.placed(record, line);
+        let gone = call.gone.iter().map(|session| self.names.sessions.place(session)).collect();
+        let record = Record { gone, ..self.placed(record, line) };
         if self.format.is_none_or(|format| format.name != "elle-edn") {
             return record;
         }

@@ -19,6 +19,7 @@ use super::record::{Names, Record};
 use crate::control::Control;
 use crate::formats::elle::{self, Glimpse};
 use crate::formats::{self, Format, Input, Likelihood, Problem, ReadError, SNIFFED};
+use crate::history::fences::Remark;
 use ended::{Call, at_line};
 use lines::{Lines, without_return};
 use ranges::Ranges;
@@ -50,6 +51,8 @@ pub struct Stream {
     calls: Vec<Call>,
     /// EDN: by process, the line of the last operation that ended a transaction.
     answered: FxHashMap<Option<i64>, u32>,
+    /// EDN: the sessions that have ended since the last transaction did.
+    gone: Vec<String>,
     /// Plume: by session, the transaction that may go on, and its lines.
     growing: FxHashMap<i64, (i64, Lines)>,
     /// Plume: the transactions that have ended.
@@ -73,6 +76,7 @@ impl Stream {
             invoked: FxHashMap::default(),
             calls: Vec::new(),
             answered: FxHashMap::default(),
+            gone: Vec::new(),
             growing: FxHashMap::default(),
             over: Ranges::default(),
         };
@@ -150,7 +154,7 @@ impl Stream {
         }
         let growing = self.growing.drain().map(|(_, (_, lines))| lines);
         let open = growing.chain(self.invoked.drain().map(|(_, lines)| lines));
-        self.calls = open.map(|lines| Call { start: lines.first(), lines }).collect();
+        self.calls = open.map(|lines| Call { start: lines.first(), lines, gone: Vec::new() }).collect();
         self.calls.sort_unstable_by_key(|call| call.start);
         self.read_calls(out)
     }
@@ -211,7 +215,7 @@ impl Stream {
         }
         let is_comment = line.trim_ascii_start().first().is_none_or(|&first| first == b'#');
         if !is_comment {
-            self.calls.push(Call { start: 0, lines: one });
+            self.calls.push(Call { start: 0, lines: one, gone: Vec::new() });
         }
         Ok(())
     }
@@ -221,7 +225,7 @@ impl Stream {
         self.read_calls(out)?;
         let history = self.history(&one)?;
         if history.n_sessions() > 0 {
-            self.calls.push(Call { start: 0, lines: one });
+            self.calls.push(Call { start: 0, lines: one, gone: Vec::new() });
             return Ok(());
         }
         if self.began {
@@ -236,10 +240,13 @@ impl Stream {
     fn edn_line(&mut self, line: &[u8], one: Lines) -> Result<(), ReadError> {
         let glimpse = elle::glimpse(line).map_err(|error| at_line(error, |_| self.line))?;
         match glimpse {
-            Glimpse::Nothing => Ok(()),
+            Glimpse::Nothing => {
+                self.remark(line);
+                Ok(())
+            }
             Glimpse::Begins(process) => {
                 if let Some(lines) = self.invoked.insert(process, one) {
-                    self.calls.push(Call { start: lines.first(), lines });
+                    self.calls.push(Call { start: lines.first(), lines, gone: Vec::new() });
                 }
                 Ok(())
             }
@@ -251,10 +258,22 @@ impl Stream {
                 };
                 let mut lines = self.invoked.remove(&process).unwrap_or_default();
                 lines.append(&one);
-                self.calls.push(Call { start, lines });
+                let gone = std::mem::take(&mut self.gone);
+                self.calls.push(Call { start, lines, gone });
                 self.answered.insert(process, self.line);
                 Ok(())
             }
+        }
+    }
+
+    /// Hears what a comment says of sessions and barriers. The key of barriers has to be named before anything else.
+    fn remark(&mut self, line: &[u8]) {
+        match Remark::of(line) {
+            Some(Remark::Ended(session)) => self.gone.push(session.to_owned()),
+            Some(Remark::Barriers(key)) if self.invoked.is_empty() && self.answered.is_empty() => {
+                self.names.barrier = Some(self.names.keys.place(key));
+            }
+            _ => {}
         }
     }
 
@@ -272,7 +291,7 @@ impl Stream {
             if other != -1 {
                 self.over.insert(other);
             }
-            self.calls.push(Call { start: 0, lines });
+            self.calls.push(Call { start: 0, lines, gone: Vec::new() });
         }
         if transaction != -1 && self.over.contains(transaction) {
             let message = format!(
@@ -316,6 +335,7 @@ kept!(Stream {
     declaration,
     invoked,
     answered,
+    gone,
     growing,
     over;
     calls
