@@ -251,7 +251,7 @@ fn recordings_of_stores_are_followed_with_little_memory() {
 #[test]
 fn real_time_alone_settles_what_has_ended() {
     let options = Options { levels: vec![Level::StrictSerializability], period: 50, ..KEEPING };
-    let (history, bytes) = recorded(Model::Serial, 8, 2000, 60, 7);
+    let (history, bytes) = recorded(Model::Strict, 8, 2000, 60, 7);
     let follower = stream("made.edn", &bytes, 1000, options.clone()).expect("a stream");
     compare(&follower, &verdicts(&history), true, 0).expect("the verdict of a check");
     let status = follower.status();

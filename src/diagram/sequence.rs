@@ -151,20 +151,24 @@ fn draw_axis(
 ) {
     let title = match times.map(|(_, origin)| origin.seconds_per_tick()) {
         None => "order",
+        Some(None) if times.is_some_and(|(_, origin)| origin.times_are_events) => "events",
         Some(None) => "time (ticks)",
         Some(Some(_)) => "time",
     };
     let y = AXIS / 2.0;
     let at = if has_gaps { y - 7.0 } else { y };
     scene.text((pos2(14.0, at), Align::Left), FONT, title.to_owned(), Role::Legend, None);
+    let mut title_end = 14.0 + width(title, FONT);
     if has_gaps {
-        scene.text((pos2(14.0, y + 7.0), Align::Left), FONT, "gaps compressed".to_owned(), Role::Legend, None);
+        let text = "gaps compressed";
+        title_end = title_end.max(14.0 + width(text, FONT));
+        scene.text((pos2(14.0, y + 7.0), Align::Left), FONT, text.to_owned(), Role::Legend, None);
     }
     for (n, moment) in moments.iter().enumerate() {
         let (left, right) = sides(moment, layout);
         let time = |(clock, origin): (&Clock, &Origin)| origin.time(clock.time(moment.from, true));
         let text = times.map_or_else(|| (n + 1).to_string(), time);
-        scene.text((pos2(left, y), Align::Left), FONT, text, Role::Legend, None);
+        scene.text((pos2(left.max(title_end + TAIL), y), Align::Left), FONT, text, Role::Legend, None);
         scene.line(Path::line(pos2(left, AXIS - 4.0), pos2(right, AXIS - 4.0)), Role::Rule, None);
     }
 }

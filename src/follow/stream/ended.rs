@@ -8,7 +8,7 @@ use crate::formats::{self, Input, Place, ReadError, Request};
 use crate::history::{History, Interval, Outcome, TransactionId, positional_name};
 
 /// Transactions read together: few enough that memory for them is taken and given back cheaply.
-const TOGETHER: usize = 512;
+const TOGETHER: usize = 128;
 
 /// The lines of a transaction that has ended; in the text format, a line may hold several.
 #[derive(Debug)]
