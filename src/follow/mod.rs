@@ -82,7 +82,8 @@ pub const FOLLOWED: [Level; 9] = [
 impl Default for Options {
     fn default() -> Options {
         let levels = FOLLOWED.into_iter().filter(|level| level.row().usual).collect();
-        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 1 << 20 }
+        // With more, their table would be twice as large.
+        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 900_000 }
     }
 }
 
