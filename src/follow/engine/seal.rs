@@ -264,11 +264,15 @@ impl Engine {
         let readers: Vec<Seq> = last.readers.iter().copied().filter(is_behind).collect();
         let of_older = older.iter().flat_map(|version| &version.readers).chain(&base);
         let lost: Vec<Seq> = of_older.copied().filter(is_behind).collect();
-        for &reader in readers.iter().chain(&lost) {
+        let is_older = |writer: Seq| writer == BASE || older.iter().any(|version| version.t == writer);
+        for &reader in &lost {
             let Some(resident) = self.residents.get_mut(reader) else { continue };
-            let is_old = |writer: Seq| writer == BASE || older.iter().any(|version| version.t == writer);
-            resident.reads.retain(|&(key, writer)| key != number || !is_old(writer));
-            let of_last = resident.reads.iter_mut().filter(|read| **read == (number, last.t));
+            resident.reads.retain(|&(key, writer)| key != number || !is_older(writer));
+        }
+        // After those: one transaction may have read two versions.
+        for &reader in &readers {
+            let reads = self.residents.get_mut(reader).map(|resident| resident.reads.iter_mut());
+            let of_last = reads.into_iter().flatten().filter(|read| **read == (number, last.t));
             of_last.for_each(|read| read.1 = BASE);
         }
         if !self.level.is_weak() {
