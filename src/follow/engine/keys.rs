@@ -5,7 +5,7 @@
 //! reader begins.
 
 use super::BASE;
-use super::seal::{Settled, Tag};
+use super::settled::{Settled, Tag};
 use crate::follow::delivered::Delivered;
 use crate::follow::keep::kept;
 use crate::follow::order::Seq;

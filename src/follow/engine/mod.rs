@@ -19,6 +19,7 @@ mod keys;
 mod missed;
 mod residents;
 mod seal;
+mod settled;
 mod times;
 
 #[cfg(test)]
@@ -34,7 +35,7 @@ use crate::checkers::Level;
 use keys::Keys;
 use residents::Residents;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seal::Forgotten;
+use settled::Forgotten;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use times::Moments;

@@ -25,98 +25,15 @@
 
 use super::cuts::Condition;
 use super::keys::{Key, Version};
+use super::settled::{Forgotten, Settled, Tag};
 use super::{BASE, Engine, Resident};
 use crate::checkers::Level;
 use crate::follow::delivered::{Delivered, Read};
-use crate::follow::keep::{kept, kept_enum};
 use crate::follow::order::{Owner, Seq};
 use crate::follow::record::Atom;
 use crate::history::OperationKind;
 use rustc_hash::FxHashSet;
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// The version of a key that a settled beginning left.
-#[derive(Clone, Debug)]
-pub(super) struct Settled {
-    /// Its writer; none if it can no longer be read.
-    writer: Option<Seq>,
-    by_age: bool,
-    /// What it is, and the line of its write.
-    value: (Atom, u32),
-}
-
-kept!(Settled { writer, by_age, value });
-kept_enum!(Tag { 0 Remembered, 1 Passed, 2 ByAge });
-kept!(Forgotten { first, tags, total });
-
-impl Settled {
-    /// Whether it rests on age.
-    pub(super) fn is_by_age(&self) -> bool {
-        self.by_age
-    }
-}
-
-/// How a transaction was forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tag {
-    /// Not yet.
-    Remembered,
-    /// Everything to come is known to have passed it.
-    Passed,
-    /// By age.
-    ByAge,
-}
-
-/// What was forgotten, and how.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Forgotten {
-    /// The number of the first of `tags`.
-    first: Seq,
-    tags: VecDeque<Tag>,
-    total: u64,
-}
-
-impl Forgotten {
-    /// Nothing but the number of transactions forgotten.
-    pub(super) fn of(total: u64) -> Forgotten {
-        Forgotten { total, ..Forgotten::default() }
-    }
-
-    /// Number of transactions forgotten.
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// How a transaction was forgotten. What is no longer recorded counts as forgotten by age.
-    fn tag(&self, t: Seq) -> Tag {
-        let place = t.checked_sub(self.first).map(|place| place as usize);
-        place.map_or(Tag::ByAge, |place| self.tags.get(place).copied().unwrap_or(Tag::Remembered))
-    }
-
-    /// Whether a transaction was not forgotten.
-    pub(super) fn is_remembered(&self, t: Seq) -> bool {
-        self.tag(t) == Tag::Remembered
-    }
-
-    fn set(&mut self, t: Seq, tag: Tag) {
-        let Some(place) = t.checked_sub(self.first).map(|place| place as usize) else { return };
-        if place >= self.tags.len() {
-            self.tags.resize(place + 1, Tag::Remembered);
-        }
-        // What once was by age stays so.
-        if self.tags[place] != Tag::ByAge {
-            self.tags[place] = tag;
-        }
-    }
-
-    /// Drops what is recorded of transactions before this one.
-    fn drop_before(&mut self, first: Seq) {
-        let n = (first.saturating_sub(self.first) as usize).min(self.tags.len());
-        self.tags.drain(..n);
-        self.first = self.first.max(first);
-    }
-}
 
 /// Where the writer of a read is that is not remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,8 +220,7 @@ impl Engine {
 
     /// Removes a transaction in front of a place, whose versions are settled.
     fn forget(&mut self, t: Seq, end: u64, tag: Tag) {
-        self.forgotten.set(t, tag);
-        self.forgotten.total += 1;
+        self.forgotten.add(t, tag);
         let Some(resident) = self.residents.remove(t) else { return };
         for &(key, _) in resident.reads.iter().filter(|(_, writer)| *writer == BASE) {
             self.keys.entry(key).base_readers.retain(|other| *other != t);
