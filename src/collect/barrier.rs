@@ -6,7 +6,7 @@
 //! | 2 | the last one to do so | reads all fence keys and writes the number of the barrier to the barrier key |
 //! | 3 | each client | reads the barrier key, up to three times, until it shows this number or a later one |
 //!
-//! So everything behind a barrier sees everything before it, and whoever checks the recording meanwhile may settle what
+//! So everything behind a barrier sees everything before it, and a follower of the recording may settle what
 //! was before. A new session begins with step 3, for the last barrier that was completed.
 //!
 //! No client waits for ever: a barrier that takes too long, or that fails for one client, is skipped by all; a client that
