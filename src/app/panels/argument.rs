@@ -21,15 +21,12 @@ const CASE_INDENT: f32 = 14.0;
 pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let Some(picture) = &document.picture else {
-        let text = match (document.selected, document.drawing) {
-            (Some(_), true) => "Looking for the smallest part that convinces…",
-            (Some(_), false) => "There is no argument for this anomaly.",
-            (None, _) if document.complete && document.all_hold() => {
-                "No read contradicts any level asked for. The Order page (7) shows an order that explains them all."
-            }
-            (None, _) if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
-            (None, _) => "Select an anomaly to see why it is one.",
+        let otherwise = match document.complete && document.all_hold() {
+            true => "No read contradicts any level asked for. The Order page (7) shows an order that explains them all.",
+            false if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
+            false => "Select an anomaly to see why it is one.",
         };
+        let text = super::awaited(document, otherwise);
         style::note(ui, text);
         if !document.what_if.is_empty() {
             super::what_if::what_if_ui(ui, document, requests);

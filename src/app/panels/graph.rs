@@ -216,7 +216,8 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
 }
 
 fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let text = match (document.is_busy() || document.drawing, document.complete) {
+    let text = match (document.is_busy(), document.complete) {
+        _ if document.selected.is_some() => super::awaited(document, ""),
         (true, _) => "The first anomaly is drawn here as soon as it is known.",
         (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
             if document.all_hold() {

@@ -11,8 +11,10 @@ use egui::{Button, Checkbox, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo
 /// Height for the sentences of a layer; longer ones scroll, and shorter ones leave space, so that nothing moves.
 const SENTENCES: f32 = 92.0;
 
-/// Width from which there is room for a word before the layers: all else in the strip has to stay in one line.
-const ROOM_FOR_HEADING: f32 = 680.0;
+/// Width of the strip besides the names of the layers, and about that of a letter and of the frame of a name.
+const REST: f32 = 330.0;
+const LETTER: f32 = 7.0;
+const FRAME: f32 = 18.0;
 
 /// Draws the strip above the graph, and under it what the current layer does.
 pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {
@@ -26,7 +28,9 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             super::small_button_ui(ui, Command::NextLayer, "→", requests);
             super::play_button_ui(ui, document.playing.is_some(), requests);
         }
-        if ui.max_rect().width() >= ROOM_FOR_HEADING {
+        // All else has to stay in one line.
+        let names = layers.iter().map(|layer| LETTER * layer.kind.word().len() as f32 + FRAME);
+        if ui.max_rect().width() >= REST + names.sum::<f32>() {
             style::note(ui, "show:");
         }
         for (place, layer) in layers.iter().enumerate() {

@@ -60,7 +60,7 @@ fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 /// The edges of the anomaly that its graph shows. Returns their relations.
 fn anomaly_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) -> BTreeSet<Relation> {
     let Some(picture) = document.current_picture() else {
-        style::note(ui, "Select an anomaly to see who depends on whom.");
+        style::note(ui, super::awaited(document, "Select an anomaly to see who depends on whom."));
         return BTreeSet::new();
     };
     let (diagram, history) = (&picture.sketch.diagram, &picture.argument.counterexample.history);

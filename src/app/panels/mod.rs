@@ -110,6 +110,15 @@ pub fn attend(response: &Response, document: &Document, attention: Attention, re
     }
 }
 
+/// Why no anomaly is shown; if none is selected, `otherwise`.
+fn awaited<'a>(document: &Document, otherwise: &'a str) -> &'a str {
+    match (document.selected, document.drawing) {
+        (Some(_), true) => "Looking for the smallest part that convinces…",
+        (Some(_), false) => "There is no argument for this anomaly.",
+        (None, _) => otherwise,
+    }
+}
+
 /// Says that a page could not be made and why, if that is so. Returns whether it did.
 pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
     let Some(cause) = document.failed.get(&page) else { return false };

@@ -197,7 +197,8 @@ fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
     });
     let wanted = wanted.reduce(|a, b| std::array::from_fn(|at| a[at].max(b[at]))).unwrap_or_default();
     let most = shares(wanted.map(|wanted| wanted.max(HEADING)), room);
-    Grid::new("keys of the replay").num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
+    // Another width is another grid: an old one would draw columns over each other for a frame.
+    Grid::new(("keys of the replay", most)).num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
         for name in ["key", "before", "after"] {
             style::note(ui, name);
         }

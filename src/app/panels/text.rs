@@ -8,7 +8,7 @@ use egui::{FontId, Label, RichText, ScrollArea, TextStyle, Ui, WidgetInfo, Widge
 /// Draws the page.
 pub fn text_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = &document.picture else {
-        style::note(ui, "Select an anomaly to read about it.");
+        style::note(ui, super::awaited(document, "Select an anomaly to read about it."));
         return;
     };
     ui.horizontal(|ui| {

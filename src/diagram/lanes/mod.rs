@@ -46,6 +46,8 @@ const NAME_COLUMNS: usize = 16;
 const TICKS: u32 = 500;
 /// Causal steps are not drawn wider than this.
 const WIDEST: f64 = 140.0;
+/// Points per step with which transactions are still legible.
+const LEGIBLE: f64 = 60.0;
 
 /// What lanes show.
 #[derive(Clone, Debug)]
@@ -122,12 +124,13 @@ impl<'a> Lanes<'a> {
         self
     }
 
-    /// Shows the whole anomaly, or everything.
+    /// Shows the whole anomaly, or everything where that is legible.
     pub fn fit(&mut self) {
         let axis = self.axis();
         let bounds = self.rows.involved().filter_map(|t| axis.span(t)).map(|span| (span.from, span.to));
         let bounds = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let (from, to) = bounds.unwrap_or((0.0, axis.length));
+        let is_short = f64::from(self.plot.width()) >= axis.length * LEGIBLE;
+        let (from, to) = bounds.filter(|_| !is_short).unwrap_or((0.0, axis.length));
         let margin = ((to - from) * 0.06).max(axis.length * 1e-9);
         let width = f64::from(self.plot.width());
         let zoom = width / (to - from + 2.0 * margin).max(1e-9);

@@ -112,8 +112,8 @@ impl Axis {
         self.spans.get(transaction.index()).copied()
     }
 
-    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. If several fall into one
-    /// stretch of `grain`, only the first is reported, with how far the last of them reaches. O(pieces reported · log
+    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. If several begin and
+    /// end in one stretch of `grain`, only the first is reported, with how far the last of them reaches. O(pieces reported · log
     /// transactions), however long the transactions are that began before.
     pub fn visible(
         &self,
@@ -142,7 +142,9 @@ impl Axis {
                 at = lane.reaching(&self.spans, next, from);
                 continue;
             }
-            let next = place + 1 + lane.order[place + 1..].partition_point(|t| start(t) < span.from + grain);
+            let close = place + 1 + lane.order[place + 1..].partition_point(|t| start(t) < span.from + grain);
+            // One that is long enough to be seen is drawn for itself.
+            let next = lane.reaching(&self.spans, place + 1, span.from + grain).map_or(close, |long| long.min(close));
             if next > place + 1 {
                 let last = self.spans[lane.order[next - 1].index()].to;
                 span.to = span.to.max(last.min(span.from + grain));
@@ -172,6 +174,16 @@ mod tests {
                 assert_eq!(lane.reaching(&spans, begin, least), expected, "{n} {begin} {least}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_transaction_behind_short_ones_keeps_its_length() {
+        let ends = [(0.0, 0.1), (0.1, 0.2), (0.3, 5.0), (5.0, 5.1), (5.2, 5.3)];
+        let spans: Vec<Span> = ends.into_iter().map(|(from, to)| Span { from, to }).collect();
+        let axis = Axis { lanes: vec![lane(&spans)], spans, length: 6.0 };
+        let mut told = Vec::new();
+        axis.visible(0, 0.0, 6.0, 1.0, |transaction, span, n| told.push((transaction.index(), span.to, n)));
+        assert_eq!(told, [(0, 0.2, 2), (2, 5.0, 1), (3, 5.3, 2)]);
     }
 
     #[test]
