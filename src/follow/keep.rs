@@ -7,13 +7,14 @@
 use crate::checkers::{Level, Pattern};
 use crate::history::{Interval, OperationKind, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 
 /// The number of this form. It changes with everything that is kept: a field, its type or its meaning.
-pub const FORM: u32 = 5;
+pub const FORM: u32 = 6;
 
 /// Bytes that are written.
 #[derive(Debug, Default)]
@@ -187,6 +188,7 @@ kept_collections! {
     VecDeque<T>, [T: Keep];
     Box<[T]>, [T: Keep];
     Arc<[T]>, [T: Keep];
+    SmallVec<[T; 2]>, [T: Keep];
     FxHashSet<T>, [T: Keep + Hash + Eq];
     BTreeSet<T>, [T: Keep + Ord];
 }

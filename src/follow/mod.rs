@@ -61,7 +61,7 @@ pub struct Options {
     /// How many transactions are delivered at least between two attempts to settle the past; there are more where more is
     /// remembered.
     pub period: u64,
-    /// For how many versions it is remembered who wrote them.
+    /// For how many versions it is remembered at least who wrote them; for twice as many at most, besides those needed.
     pub memory: usize,
 }
 
@@ -82,8 +82,8 @@ pub const FOLLOWED: [Level; 9] = [
 impl Default for Options {
     fn default() -> Options {
         let levels = FOLLOWED.into_iter().filter(|level| level.row().usual).collect();
-        // With more, their table would be twice as large.
-        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 900_000 }
+        // With more, their tables would be twice as large.
+        Options { levels, horizon: Some(10_000), sessions: None, period: 200, memory: 450_000 }
     }
 }
 

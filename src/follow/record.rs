@@ -3,7 +3,7 @@
 use super::keep::{Keep, Reading, Writing, kept, kept_enum};
 use crate::history::{
     BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, SessionId,
-    TransactionId, Value,
+    TransactionId, Value, positional_name,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub enum Called {
     Number(u64),
     /// A name.
     Name(Box<str>),
+    /// Its position in its session, from 0.
+    Position(u32),
 }
 
 /// A transaction as its file describes it. Reads whose result is not recorded are left out.
@@ -48,7 +50,7 @@ pub enum Called {
 pub struct Record {
     /// The session, a place in [`Names`].
     pub session: u32,
-    /// Its name or number; none if its session and position name it.
+    /// What it is called; none if nothing is known of its position.
     pub called: Option<Called>,
     /// How it ended.
     pub outcome: Outcome,
@@ -65,7 +67,7 @@ pub struct Record {
 }
 
 kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
-kept_enum!(Called { 0 Number(number), 1 Name(name) });
+kept_enum!(Called { 0 Number(number), 1 Name(name), 2 Position(position) });
 kept!(Action { kind, key, value, list, line });
 
 /// Names by number, each once.
@@ -214,11 +216,13 @@ pub(super) struct HistoryReading<'a> {
     history: &'a History,
     /// By key of the history: its place among the names, once it is known.
     keys: Vec<Option<u32>>,
+    /// The same by session.
+    sessions: Vec<Option<u32>>,
 }
 
 impl HistoryReading<'_> {
     pub(super) fn new(history: &History) -> HistoryReading<'_> {
-        HistoryReading { history, keys: vec![None; history.n_keys()] }
+        HistoryReading { history, keys: vec![None; history.n_keys()], sessions: vec![None; history.n_sessions()] }
     }
 
     /// One transaction.
@@ -226,7 +230,7 @@ impl HistoryReading<'_> {
         let history = self.history;
         let mut operations = Vec::with_capacity(history.operations_of(t).len());
         let mut foreign = None;
-        for o in history.operations_of(t) {
+        for (o, at) in history.operations_of(t).zip(history.lines_of(t)) {
             let operation = history.operation(o);
             if operation.value == Value::UNRECORDED {
                 continue;
@@ -244,7 +248,7 @@ impl HistoryReading<'_> {
                 foreign = Some("a key is used as a list and as a register");
             }
             let list = if is_initial || !is_list { None } else { Some(self.list(o)) };
-            operations.push(Action { kind: operation.kind, key, value, list, line: line(history.line_of(o)) });
+            operations.push(Action { kind: operation.kind, key, value, list, line: line(at) });
         }
         if history.set_up().contains(&t) {
             foreign = Some("a transaction sets up the initial state");
@@ -253,8 +257,10 @@ impl HistoryReading<'_> {
             Label::Number(number) => Called::Number(number),
             Label::Name(name) => Called::Name(name.into()),
         });
+        let session = history.session_of(t);
+        let place = || names.sessions.place(&history.exact_session_name(session));
         Record {
-            session: names.sessions.place(&history.exact_session_name(history.session_of(t))),
+            session: *self.sessions[session.index()].get_or_insert_with(place),
             called,
             outcome: history.outcome(t),
             line: operations.last().map_or(0, |last| last.line),
@@ -308,6 +314,10 @@ impl<'a> Assembly<'a> {
         match &record.called {
             Some(Called::Number(number)) => self.builder.number_transaction(draft, *number),
             Some(Called::Name(name)) => self.builder.name_transaction(draft, name),
+            Some(Called::Position(position)) => {
+                let name = positional_name(self.names.sessions.name(record.session), *position as usize);
+                self.builder.name_transaction(draft, &name);
+            }
             None => {}
         }
         if let Some(interval) = record.interval {

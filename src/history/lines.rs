@@ -1,5 +1,7 @@
 //! Where operations were read, by their order in the history.
 
+use std::ops::Range;
+
 /// A number for each operation: its line. Operations of a transaction are usually on consecutive lines, or all on one, so
 /// this takes less than a byte for each; at worst, four.
 #[derive(Clone, Debug)]
@@ -32,9 +34,34 @@ impl Lines {
             Lines::Runs { n, runs } => {
                 assert!(place < *n, "no operation {place} of {n}");
                 let run = runs[runs.partition_point(|run| run.begin as usize <= place) - 1];
-                run.line + u32::from(run.step) * (place as u32 - run.begin)
+                run.line_of(place)
             }
         }
+    }
+}
+
+impl Lines {
+    /// The lines of the operations at these places, one after the other. O(log runs) for the first, O(1) for each.
+    pub(super) fn range(&self, places: Range<usize>) -> impl Iterator<Item = u32> {
+        let mut at = match self {
+            Lines::Each(_) => 0,
+            Lines::Runs { runs, .. } => {
+                runs.partition_point(|run| run.begin as usize <= places.start).saturating_sub(1)
+            }
+        };
+        places.map(move |place| match self {
+            Lines::Each(lines) => lines[place],
+            Lines::Runs { runs, .. } => {
+                at += usize::from(runs.get(at + 1).is_some_and(|next| next.begin as usize <= place));
+                runs[at].line_of(place)
+            }
+        })
+    }
+}
+
+impl Run {
+    fn line_of(self, place: usize) -> u32 {
+        self.line + u32::from(self.step) * (place as u32 - self.begin)
     }
 }
 
@@ -85,6 +112,8 @@ mod tests {
             }
             let stored = Lines::from(lines.clone());
             assert_eq!((0..n).map(|place| stored.get(place)).collect::<Vec<_>>(), lines);
+            let begin = random.usize(0..=n);
+            assert_eq!(stored.range(begin..n).collect::<Vec<_>>(), lines[begin..]);
             match stored {
                 Lines::Each(_) => plain += 1,
                 Lines::Runs { .. } => packed += 1,

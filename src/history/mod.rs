@@ -275,6 +275,12 @@ impl History {
         self.lines.get(operation.index())
     }
 
+    /// The lines of the operations of a transaction, in program order: [`line_of`](Self::line_of) for each of them, in
+    /// O(log operations) and O(1) for each.
+    pub fn lines_of(&self, transaction: TransactionId) -> impl Iterator<Item = u32> {
+        self.lines.range(self.operation_range(transaction))
+    }
+
     /// The file and position of an operation, if known.
     pub fn spot_of(&self, operation: OperationId) -> Option<Spot> {
         let number = self.line_of(operation);

@@ -21,9 +21,7 @@ use crate::history::{OperationKind, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
-
-/// Versions looked at for forgetting, for each transaction that arrives.
-const MOST_FORGOTTEN: usize = 64;
+use written::Written;
 
 /// A version: a key and what was written to it.
 type Version = (u32, Atom);
@@ -68,15 +66,6 @@ struct Session {
     last_writer: u32,
 }
 
-/// A version in the order of arrival.
-#[derive(Debug)]
-struct Remembered {
-    version: Version,
-    arrived: u64,
-    /// Number of transactions that had been delivered when it arrived.
-    delivered: Seq,
-}
-
 /// Why a transaction waits.
 #[derive(Clone, Debug)]
 pub struct WaitingFor {
@@ -111,11 +100,7 @@ struct Sources {
 #[derive(Debug)]
 pub(super) struct Delivery {
     sessions: Vec<Session>,
-    written: FxHashMap<Version, Origin>,
-    /// The versions in `written`, mostly in the order of their arrival.
-    remembered: VecDeque<Remembered>,
-    /// How many versions are remembered at least.
-    memory: usize,
+    written: Written,
     was_dropped: bool,
     /// By arrival: transactions of unknown outcome that nothing has read from yet.
     unknown: FxHashMap<u64, Waiting>,
@@ -141,9 +126,8 @@ pub(super) struct Delivery {
 kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
 kept!(Waiting { arrived, record, external, given_up, wrong });
 kept!(Session { queue, last, has_ended, last_writer });
-kept!(Remembered { version, arrived, delivered });
 kept!(Delivery {
-    sessions, written, remembered, memory, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
+    sessions, written, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
     delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
 });
 
@@ -152,9 +136,7 @@ impl Delivery {
     pub(super) fn new(memory: usize) -> Delivery {
         Delivery {
             sessions: Vec::new(),
-            written: FxHashMap::default(),
-            remembered: VecDeque::new(),
-            memory,
+            written: Written::new(memory),
             was_dropped: false,
             unknown: FxHashMap::default(),
             initial_read: FxHashSet::default(),
@@ -254,7 +236,7 @@ impl Delivery {
 
     /// The oldest transaction that a read may name.
     pub(super) fn first_named(&self) -> Seq {
-        self.remembered.front().map_or(self.delivered, |first| first.delivered) + 1
+        self.written.first_named()
     }
 
     /// Takes the next transaction of the file; what can be passed on is added to `out`.
@@ -389,6 +371,7 @@ impl Delivery {
             let action = &record.operations[place as usize];
             if action.value == Atom::Initial && action.list.is_none() {
                 self.initial_read.insert(action.key);
+                continue;
             }
             for element in action.list.iter().flat_map(|list| list.iter()).chain([&action.value]) {
                 if let Some(origin) = self.written.get_mut(&(action.key, element.clone())) {
@@ -465,7 +448,10 @@ impl Delivery {
         let mut seen = before.map(|before| before.seen.to_vec()).unwrap_or_default();
         for read in reads {
             let Some(writer) = self.recent.get(&read.writer).and_then(Weak::upgrade) else { continue };
-            delivered::merge(&mut seen, &writer.seen);
+            // What it has seen of a transaction includes what that one has seen.
+            if seen.get(writer.session as usize).is_none_or(|&last| last < writer.position) {
+                delivered::merge(&mut seen, &writer.seen);
+            }
         }
         seen.resize(seen.len().max(session as usize + 1), 0);
         seen[session as usize] = position;

@@ -11,6 +11,8 @@ impl Delivery {
     /// What the reads of a transaction are, as far as that is known.
     pub(super) fn sources(&self, waiting: &Waiting) -> Sources {
         let mut sources = Sources { wrong: waiting.wrong, ..Sources::default() };
+        sources.reads.reserve_exact(waiting.external.len());
+        sources.writers.reserve_exact(waiting.external.len());
         for &place in &waiting.external {
             let action = &waiting.record.operations[place as usize];
             let key = action.key;
@@ -120,7 +122,7 @@ impl Delivery {
 impl Waiting {
     /// Looks at the reads of a transaction that its own writes explain or contradict.
     pub(super) fn new(arrived: u64, record: Record) -> Waiting {
-        let (mut external, mut wrong) = (Vec::new(), None);
+        let (mut external, mut wrong) = (Vec::with_capacity(record.operations.len()), None);
         for (place, action) in record.operations.iter().enumerate() {
             if action.kind == OperationKind::Write {
                 continue;

@@ -1,8 +1,87 @@
 //! Who wrote what, as far back as that is remembered.
 
-use super::{Delivery, MOST_FORGOTTEN, Origin, Remembered, Version, Waiting};
+use super::{Delivery, Origin, Version, Waiting};
+use crate::follow::keep::kept;
+use crate::follow::order::Seq;
 use crate::follow::record::{Action, Atom};
 use crate::history::{OperationKind, Outcome};
+use rustc_hash::FxHashMap;
+
+/// Who wrote which version, in two generations. When the younger one is full, the older one is forgotten at once, so that
+/// versions need no work to be forgotten.
+#[derive(Debug)]
+pub(super) struct Written {
+    young: Generation,
+    old: Generation,
+    /// How many versions are remembered at least.
+    memory: usize,
+    /// How many the younger generation holds when it is full.
+    full: usize,
+}
+
+/// Versions that were written after each other, and older ones that are still needed.
+#[derive(Debug)]
+struct Generation {
+    origins: FxHashMap<Version, Origin>,
+    /// The writers of its versions that have been delivered, or will be, have this number or a higher one.
+    first: Seq,
+}
+
+kept!(Written { young, old, memory, full });
+kept!(Generation { origins, first });
+
+impl Written {
+    pub(super) fn new(memory: usize) -> Written {
+        let empty = || Generation { origins: FxHashMap::default(), first: 1 };
+        Written { young: empty(), old: empty(), memory, full: memory }
+    }
+
+    pub(super) fn get(&self, version: &Version) -> Option<&Origin> {
+        self.young.origins.get(version).or_else(|| self.old.origins.get(version))
+    }
+
+    pub(super) fn get_mut(&mut self, version: &Version) -> Option<&mut Origin> {
+        self.young.origins.get_mut(version).or_else(|| self.old.origins.get_mut(version))
+    }
+
+    pub(super) fn contains_key(&self, version: &Version) -> bool {
+        self.get(version).is_some()
+    }
+
+    /// Adds a version that is not there.
+    fn add(&mut self, version: Version, origin: Origin) {
+        self.young.origins.insert(version, origin);
+    }
+
+    fn replace(&mut self, version: Version, origin: Origin) {
+        self.old.origins.remove(&version);
+        self.add(version, origin);
+    }
+
+    fn is_full(&self) -> bool {
+        self.young.origins.len() >= self.full
+    }
+
+    /// The oldest transaction that a read may name.
+    pub(super) fn first_named(&self) -> Seq {
+        self.old.first.min(self.young.first)
+    }
+
+    /// Begins a new generation, whose writers have the number `next` or a higher one, and forgets the older one; what
+    /// `is_needed` is taken over. What was forgotten. O(versions of the older one).
+    fn turn(&mut self, next: Seq, is_needed: impl Fn(&Origin) -> bool) -> Vec<Origin> {
+        let young = Generation { origins: std::mem::take(&mut self.young.origins), first: self.young.first };
+        let Generation { origins: mut emptied, .. } = std::mem::replace(&mut self.old, young);
+        let (needed, forgotten): (Vec<_>, Vec<_>) = emptied.drain().partition(|(_, origin)| is_needed(origin));
+        let delivered = needed.iter().map(|(_, origin)| origin.seq).filter(|&seq| seq > 0);
+        let first = delivered.min().map_or(next, |first| first.min(next));
+        // Where most of a generation is needed, the next one is larger: each version is taken over a few times at most.
+        self.full = needed.len() + self.memory.max(needed.len());
+        emptied.extend(needed);
+        self.young = Generation { origins: emptied, first };
+        forgotten.into_iter().map(|(_, origin)| origin).collect()
+    }
+}
 
 impl Delivery {
     /// Remembers what a transaction wrote. The sessions that wait for it.
@@ -43,7 +122,7 @@ impl Delivery {
     /// Remembers who wrote a version.
     fn note(&mut self, version: Version, line: u32, waiting: &Waiting, (place, is_last): (u32, bool)) {
         let Waiting { arrived, record, .. } = waiting;
-        let is_append = record.operations.iter().any(|o| o.key == version.0 && o.list.is_some());
+        let is_append = || record.operations.iter().any(|o| o.key == version.0 && o.list.is_some());
         let origin = Origin {
             arrived: *arrived,
             session: record.session,
@@ -54,16 +133,14 @@ impl Delivery {
             was_read: false,
             is_repeated: false,
         };
-        let remembered = Remembered { version: version.clone(), arrived: *arrived, delivered: self.delivered };
         match self.written.get_mut(&version) {
             // An element appended twice by one transaction.
-            Some(origin) if origin.arrived == *arrived && is_append => origin.is_repeated = true,
+            Some(origin) if origin.arrived == *arrived && is_append() => origin.is_repeated = true,
             Some(origin) if origin.arrived == *arrived => origin.is_last = is_last,
             // Only what may have committed is read, if anything with this value did.
             Some(_) if record.outcome == Outcome::Aborted => {}
             Some(earlier) if earlier.outcome == Outcome::Aborted && !earlier.was_read => {
-                *earlier = origin;
-                self.remembered.push_back(remembered);
+                self.written.replace(version, origin);
             }
             Some(earlier) => {
                 earlier.is_repeated = true;
@@ -71,30 +148,23 @@ impl Delivery {
                     self.end(format!("line {line}: a value that had been read is written again"));
                 }
             }
-            None => {
-                self.remembered.push_back(remembered);
-                self.written.insert(version, origin);
-            }
+            None => self.written.add(version, origin),
         }
     }
 
     /// Forgets the writers of the oldest versions, unless they wait or are remembered by an engine.
     pub(super) fn forget_versions(&mut self) {
-        for _ in 0..MOST_FORGOTTEN {
-            if self.remembered.len() <= self.memory {
-                return;
-            }
-            let Some(first) = self.remembered.pop_front() else { return };
-            let origin = self.written.get(&first.version).filter(|origin| origin.arrived == first.arrived);
-            let Some(origin) = origin else { continue };
+        if !self.written.is_full() {
+            return;
+        }
+        let recent = &self.recent;
+        let forgotten = self.written.turn(self.delivered + 1, |origin| {
             let waits = origin.outcome == Outcome::Committed && origin.seq == 0;
-            if waits || self.recent.get(&origin.seq).is_some_and(|t| t.strong_count() > 0) {
-                self.remembered.push_back(first);
-                continue;
-            }
-            self.written.remove(&first.version);
-            self.unknown.remove(&first.arrived);
-            self.was_dropped = true;
+            waits || recent.get(&origin.seq).is_some_and(|t| t.strong_count() > 0)
+        });
+        self.was_dropped |= !forgotten.is_empty();
+        for origin in forgotten.iter().filter(|origin| origin.outcome == Outcome::Unknown) {
+            self.unknown.remove(&origin.arrived);
         }
     }
 }

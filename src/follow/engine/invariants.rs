@@ -4,7 +4,7 @@ use super::{BASE, Engine};
 use crate::follow::order::Seq;
 
 /// Beyond so many transactions it would take too long.
-const MOST: usize = 40;
+const MOST: usize = 16;
 
 impl Engine {
     /// Panics if the order is none of the level, or what is remembered of keys and transactions does not fit together.

@@ -9,6 +9,7 @@ use super::settled::{Settled, Tag};
 use crate::follow::delivered::Delivered;
 use crate::follow::keep::kept;
 use crate::follow::order::Seq;
+use smallvec::SmallVec;
 
 /// A version of a remembered writer.
 #[derive(Debug)]
@@ -20,13 +21,13 @@ pub(super) struct Version {
     /// Where its writer commits in the order.
     pub(super) place: u64,
     /// Remembered transactions that read it, in the order of their entrance.
-    pub(super) readers: Vec<Seq>,
+    pub(super) readers: SmallVec<[Seq; 2]>,
 }
 
 impl Version {
     /// The version that a transaction writes at a place of the order.
     pub(super) fn of(t: &Delivered, place: u64) -> Version {
-        Version { t: t.seq, session: t.session, position: t.position, place, readers: Vec::new() }
+        Version { t: t.seq, session: t.session, position: t.position, place, readers: SmallVec::new() }
     }
 
     /// Whether session order and reads lead from its writer to another transaction.
@@ -88,13 +89,11 @@ impl Key {
 
     /// Notes who has read the version of a writer.
     pub(super) fn add_reader(&mut self, writer: Seq, reader: Seq) {
-        let readers = match self.up_to(writer) {
-            Some(0) => &mut self.base_readers,
-            Some(n) => &mut self.versions[n - 1].readers,
-            None => return,
-        };
-        if readers.last() != Some(&reader) {
-            readers.push(reader);
+        let is_noted = self.readers(writer).last() == Some(&reader);
+        match self.up_to(writer).filter(|_| !is_noted) {
+            Some(0) => self.base_readers.push(reader),
+            Some(n) => self.versions[n - 1].readers.push(reader),
+            None => {}
         }
     }
 

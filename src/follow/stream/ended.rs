@@ -5,7 +5,7 @@ use super::lines::Lines;
 use crate::control::Control;
 use crate::follow::record::{Called, HistoryReading, Record, records};
 use crate::formats::{self, Input, Place, ReadError, Request};
-use crate::history::{History, Interval, Outcome, TransactionId, positional_name};
+use crate::history::{History, Interval, Outcome, TransactionId};
 
 /// Transactions read together: few enough that memory for them is taken and given back cheaply.
 const TOGETHER: usize = 128;
@@ -42,6 +42,7 @@ impl Stream {
         }
         let mut lines = self.declared();
         let mut calls_of_lines: Vec<usize> = vec![0; lines.numbers.len()];
+        lines.bytes.reserve(calls.iter().map(|call| call.lines.bytes.len()).sum());
         for (n, call) in calls.iter().enumerate() {
             lines.append(&call.lines);
             calls_of_lines.resize(lines.numbers.len(), n);
@@ -109,10 +110,7 @@ impl Stream {
     /// A transaction that ends with this line, named by its place in its session if it has no other name.
     fn placed(&mut self, record: Record, line: u32) -> Record {
         let position = self.positions.entry(record.session).or_default();
-        let called = record.called.unwrap_or_else(|| {
-            let session = self.names.sessions.name(record.session);
-            Called::Name(positional_name(session, *position).into())
-        });
+        let called = record.called.unwrap_or(Called::Position(*position));
         *position += 1;
         Record { line, called: Some(called), ..record }
     }

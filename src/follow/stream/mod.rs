@@ -35,7 +35,7 @@ pub struct Stream {
     format: Option<&'static Format>,
     names: Names,
     /// By session: number of transactions so far.
-    positions: FxHashMap<u32, usize>,
+    positions: FxHashMap<u32, u32>,
     /// The beginning of a line whose end has not been read.
     rest: Vec<u8>,
     /// Lines read before the format was recognised.

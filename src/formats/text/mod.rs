@@ -96,7 +96,25 @@ pub fn parse(text: &str) -> Result<History, ReadError> {
 /// Whether a byte may be part of a bare name. Characters beyond ASCII may.
 #[inline]
 fn is_bare(byte: u8) -> bool {
-    byte >= 0x80 || (byte.is_ascii_graphic() && !b"[]{}(),:;#!?@\"\\".contains(&byte))
+    BARE[byte as usize]
+}
+
+/// By byte: whether it may be part of a bare name.
+static BARE: [bool; 256] = {
+    let mut bare = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        bare[byte] = byte >= 0x80 || ((byte as u8).is_ascii_graphic() && !is_mark(byte as u8));
+        byte += 1;
+    }
+    bare
+};
+
+const fn is_mark(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'[' | b']' | b'{' | b'}' | b'(' | b')' | b',' | b':' | b';' | b'#' | b'!' | b'?' | b'@' | b'"' | b'\\'
+    )
 }
 
 #[cfg(test)]

@@ -7,18 +7,21 @@ use crate::formats::{Input, Place, Problem, name};
 use crate::history::{BuildError, Builder, Draft, History, Incident, Interval, OperationKind, Outcome, Value};
 use std::borrow::Cow;
 
+/// Numbers of so many digits fit; longer ones are read as names.
+const MOST_DIGITS: usize = 19;
+
 /// A name, verbatim.
 struct Token<'a> {
     text: Cow<'a, str>,
     quoted: bool,
 }
 
-impl Token<'_> {
+impl<'a> Token<'a> {
     /// The name of a key or a value: a number in quotes is no number.
-    fn name(self) -> String {
+    fn name(self) -> Cow<'a, str> {
         match self.quoted {
-            true => name::of_string(&self.text).into_owned(),
-            false => self.text.into_owned(),
+            true => Cow::Owned(name::of_string(&self.text).into_owned()),
+            false => self.text,
         }
     }
 
@@ -77,7 +80,7 @@ impl<'a> Parser<'a> {
             match name.is_word("initial") && node.is_none() {
                 true => {
                     let value = self.name("`none` or the value that reads as initial")?;
-                    self.initial = (!value.is_word("none")).then(|| value.name());
+                    self.initial = (!value.is_word("none")).then(|| value.name().into_owned());
                 }
                 false => {
                     let session = name::session(&mut self.builder, &name.text);
@@ -167,43 +170,75 @@ impl<'a> Parser<'a> {
     }
 
     fn operation(&mut self, draft: Draft) -> Result<(), ReadError> {
-        const LETTERS: &str = "`r`, `w`, `a` or `n`";
-        let begin = self.at;
-        let letter = self.name(LETTERS)?;
-        let letter = if letter.quoted { "" } else { &*letter.text };
-        if !matches!(letter, "r" | "w" | "a" | "n") {
-            self.at = begin;
-            return self.fail(LETTERS);
-        }
-        let key = self.name("a key")?.name();
-        let key = name::key(&mut self.builder, &key);
+        let letter = self.letter()?;
+        let key = match self.number_if(u64::MAX) {
+            Some(number) => self.builder.key_number(number),
+            None => {
+                let name = self.name("a key")?.name();
+                name::key(&mut self.builder, &name)
+            }
+        };
         let line = u32::try_from(self.line).unwrap_or(u32::MAX);
-        if letter == "r" && self.symbol_if(b'[') {
+        if letter == b'r' && self.symbol_if(b'[') {
             let elements = self.elements()?;
             self.builder.list_read(draft, key, &elements, line);
             return Ok(());
         }
-        let is_read = matches!(letter, "r" | "n");
-        let value = if letter == "r" && self.symbol_if(b'?') {
-            Value::UNRECORDED
-        } else {
-            let value = self.name("a value")?;
-            match is_read && value.is_word("init") {
-                true => Value::INITIAL,
-                false => name::value(&mut self.builder, &value.name()),
+        let value = match self.number_if(Value::MAX_NUMBER) {
+            Some(number) => self.builder.value_number(number),
+            None if letter == b'r' && self.symbol_if(b'?') => Value::UNRECORDED,
+            None => {
+                let value = self.name("a value")?;
+                match matches!(letter, b'r' | b'n') && value.is_word("init") {
+                    true => Value::INITIAL,
+                    false => name::value(&mut self.builder, &value.name()),
+                }
             }
         };
         match letter {
-            "n" => self.builder.read_of_other(draft, key, value, line),
-            "r" => self.builder.operation(draft, OperationKind::Read, key, value, line),
+            b'n' => self.builder.read_of_other(draft, key, value, line),
+            b'r' => self.builder.operation(draft, OperationKind::Read, key, value, line),
             _ => {
-                if letter == "a" {
+                if letter == b'a' {
                     self.builder.list_key(key);
                 }
                 self.builder.operation(draft, OperationKind::Write, key, value, line);
             }
         }
         Ok(())
+    }
+
+    /// Takes the letter of an operation and the blanks after it.
+    fn letter(&mut self) -> Result<u8, ReadError> {
+        let is_alone = !self.bytes.get(self.at + 1).is_some_and(|&next| is_bare(next));
+        match self.peek() {
+            Some(letter @ (b'r' | b'w' | b'a' | b'n')) if is_alone => {
+                self.at += 1;
+                self.blanks();
+                Ok(letter)
+            }
+            _ => self.fail("`r`, `w`, `a` or `n`"),
+        }
+    }
+
+    /// Takes a name and the blanks after it, if it is a number in its usual form, up to a limit.
+    fn number_if(&mut self, limit: u64) -> Option<u64> {
+        let rest = &self.bytes[self.at..];
+        let (mut number, mut len) = (0, 0);
+        for digit in rest.iter().take(MOST_DIGITS).map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+            number = 10 * number + u64::from(digit);
+            len += 1;
+        }
+        let is_usual = len == 1 || (len > 1 && rest[0] != b'0');
+        if !is_usual || rest.get(len).is_some_and(|&next| is_bare(next)) {
+            return None;
+        }
+        if number > limit {
+            return None;
+        }
+        self.at += len;
+        self.blanks();
+        Some(number)
     }
 
     /// The elements of a list, whose opening bracket has been taken, and the closing bracket.
