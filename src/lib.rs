@@ -14,7 +14,7 @@
 //! | `diagram::layout::Layout` | `diagram::layout` | coordinates | |
 //! | `diagram::scene::Scene` | `diagram::scene` | shapes, each with its role and target | canvas, svg, png |
 //!
-//! Who may import what (`tests/architecture.rs` keeps this table true):
+//! Who may import what (`tests/house/architecture.rs` keeps this table true):
 //!
 //! | module | what lives there | may import |
 //! |---|---|---|

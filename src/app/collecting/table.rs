@@ -26,6 +26,8 @@ pub struct Sample {
     pub slow: f64,
     /// From the moment at which the last transaction was recorded to its verdict, if the recording is followed.
     pub behind: Option<Duration>,
+    /// The weakest level known to be violated.
+    pub violated: Option<Level>,
 }
 
 /// What a check found.
@@ -200,7 +202,8 @@ impl Run {
         self.faults = faults;
         let Some(sample) = sample else { return };
         let behind = self.live.newest().filter(|live| live.status.delivered > 0).map(|live| live.behind[0]);
-        let sample = Sample { behind, ..sample };
+        let violated = self.live.newest().and_then(|live| live.weakest());
+        let sample = Sample { behind, violated, ..sample };
         let (every, since) = &mut self.thinned;
         *since += 1;
         if *since < *every {
@@ -322,7 +325,14 @@ mod tests {
         let all = crate::collect::Statistics::new().snapshot();
         for second in 0..5000 {
             run.sample(
-                Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0, behind: None }),
+                Some(Sample {
+                    at: f64::from(second),
+                    throughput: 1.0,
+                    median: 1.0,
+                    slow: 1.0,
+                    behind: None,
+                    violated: None,
+                }),
                 all,
                 Vec::new(),
             );

@@ -256,6 +256,7 @@ impl Work<'_> {
                 median: milliseconds(since.median),
                 slow: milliseconds(since.slow),
                 behind: None,
+                violated: None,
             });
             self.outbox.send(Message::Sample(sample, now.since(&Counts::default()), statistics.faults()));
             before = now;

@@ -22,7 +22,9 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
     ui.take_available_width();
     let Some(picture) = &document.picture else {
         let otherwise = match document.complete && document.all_hold() {
-            true => "No read contradicts any level asked for. The Order page (7) shows an order that explains them all.",
+            true => {
+                "No read contradicts any level asked for. The Order page (7) shows an order that explains them all."
+            }
             false if document.is_busy() => "The first anomaly is explained here as soon as it is found.",
             false => "Select an anomaly to see why it is one.",
         };

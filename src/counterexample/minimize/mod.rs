@@ -17,7 +17,7 @@
 //!    evidence.
 //! 6. *Proof* (`smaller`): whether any part of the whole history with fewer transactions would do.
 //!
-//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/counterexamples.rs`):
+//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/checking/counterexamples.rs`):
 //! 99.6 % of the violations shown first at a level are as small as possible (2,192 of 2,200; six have one transaction
 //! more, one two, one three), and 97.1 % of all that are listed (3,081 of 3,173; all but three of the others have one
 //! transaction more), since a chosen instance stays about its own transactions where another one is smaller. Of 2,987

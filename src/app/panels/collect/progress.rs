@@ -98,7 +98,8 @@ fn plots_ui(ui: &mut Ui, run: &Run, are_low: bool, requests: &mut Requests) {
         from: fault.begin.as_secs_f64(),
         to: fault.end.map_or(now, |end| end.as_secs_f64()),
     };
-    let bands: Vec<Band> = run.faults.iter().map(band).filter(|band| band.from < band.to).collect();
+    let faults = run.faults.iter().map(band);
+    let bands: Vec<Band> = faults.chain(verdict_bands(&run.samples)).filter(|band| band.from < band.to).collect();
     let throughput = Chart {
         title: "Throughput".to_owned(),
         x: time(),
@@ -127,6 +128,17 @@ fn plots_ui(ui: &mut Ui, run: &Run, are_low: bool, requests: &mut Requests) {
             }
         }
     });
+}
+
+/// From when on the weakest violated level was which one.
+fn verdict_bands(samples: &[Sample]) -> impl Iterator<Item = Band> {
+    let now = samples.last().map_or(0.0, |sample| sample.at);
+    let stretches = samples.chunk_by(|a, b| a.violated == b.violated);
+    stretches.filter_map(move |stretch| {
+        let level = stretch.first()?.violated?;
+        let end = samples.iter().map(|sample| sample.at).find(|at| *at > stretch[stretch.len() - 1].at);
+        Some(Band { label: format!("{level} violated"), from: stretch[0].at, to: end.unwrap_or(now) })
+    })
 }
 
 /// A quantity in which levels are compared: its name, its unit, and the number of a row.
@@ -170,6 +182,17 @@ pub(super) fn levels_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkers::Level;
+
+    #[test]
+    fn what_is_violated_is_a_band_until_something_weaker_is() {
+        let sample = |at: f64, violated| Sample { at, throughput: 1.0, median: 1.0, slow: 1.0, behind: None, violated };
+        let (si, ra) = (Some(Level::SnapshotIsolation), Some(Level::ReadAtomic));
+        let samples = [sample(1.0, None), sample(2.0, si), sample(3.0, si), sample(4.0, ra), sample(5.0, ra)];
+        let bands: Vec<_> = verdict_bands(&samples).map(|band| (band.label, band.from, band.to)).collect();
+        assert_eq!(bands, [("SI violated".to_owned(), 2.0, 4.0), ("RA violated".to_owned(), 4.0, 5.0)]);
+        assert_eq!(verdict_bands(&samples[..1]).count(), 0);
+    }
 
     #[test]
     fn latencies_are_written_for_people() {

@@ -1,0 +1,115 @@
+//! Real histories of Jepsen, Elle and Porcupine. They are not part of the repository; without them these tests say so and
+//! pass.
+
+use crate::common;
+
+use isoscope::control::Control;
+use isoscope::formats::{self, Input};
+use isoscope::history::{History, Outcome, Statistics};
+use serde_json::Value as Json;
+use std::path::Path;
+
+/// The entries of the manifest whose format is one of `formats`.
+fn entries(corpus: &Path, wanted: &[&str]) -> Vec<Json> {
+    let manifest = std::fs::read_to_string(corpus.join("manifest.json")).expect("the corpus has a manifest");
+    let manifest: Vec<Json> = serde_json::from_str(&manifest).expect("the manifest is JSON");
+    manifest.into_iter().filter(|entry| entry["format"].as_str().is_some_and(|f| wanted.contains(&f))).collect()
+}
+
+fn open(corpus: &Path, name: &str) -> Result<History, String> {
+    formats::open(&corpus.join(name), None, &Control::new()).map_err(|error| error.to_string())
+}
+
+/// Outcomes and operations of all transactions, session by session.
+fn content(history: &History) -> Vec<String> {
+    let text = |t| {
+        let operations: Vec<_> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
+        format!("{} {:?} {operations:?}", history.session_of(t).0, history.outcome(t))
+    };
+    history.transactions().map(text).collect()
+}
+
+/// Of each transaction whose end is known: how many of other sessions began after it had ended.
+fn precedence(history: &History) -> Vec<usize> {
+    let mut starts: Vec<i64> = history.transactions().filter_map(|t| history.interval(t)).map(|i| i.start).collect();
+    starts.sort_unstable();
+    let later = |t| {
+        let end = history.interval(t).filter(|_| history.outcome(t) != Outcome::Unknown)?.end;
+        let session = history.transactions_of(history.session_of(t)).filter_map(|u| history.interval(u));
+        let own = session.filter(|interval| interval.start > end).count();
+        Some(starts.len() - starts.partition_point(|start| *start <= end) - own)
+    };
+    history.transactions().filter_map(later).collect()
+}
+
+#[test]
+fn histories_of_elle_have_the_counts_of_the_manifest_and_survive() {
+    let Some(corpus) = common::corpus() else { return };
+    let mut checked = 0;
+    for entry in entries(&corpus, &["elle-edn", "elle-json"]) {
+        let name = entry["name"].as_str().expect("entries have names");
+        if entry["transactional"] == Json::Bool(false) {
+            continue;
+        }
+        let history = open(&corpus, name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Some(history.origin().format), entry["format"].as_str(), "{name}");
+        let (figures, statistics) = (history.recorded(), Statistics::of(&history));
+        let empty = history.transactions().filter(|&t| history.operation_range(t).is_empty()).count();
+        let counted = [
+            ("sessions", figures.sessions),
+            ("txns", figures.transactions),
+            ("aborted_txns", figures.aborted),
+            ("unknown_txns", figures.unknown),
+            ("empty_txns", empty),
+            ("ops", figures.operations),
+            ("reads", statistics.reads),
+            ("writes", statistics.writes),
+            ("keys", figures.keys),
+        ];
+        for (field, count) in counted {
+            assert_eq!(entry[field].as_u64().unwrap_or(0), count as u64, "{field} of {name}");
+        }
+        for format in ["elle-edn", "elle-json"] {
+            let mut bytes = Vec::new();
+            formats::write(&history, format, &mut bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let again = formats::read(&Input::new("", &bytes), Some(format), &Control::new())
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(content(&again), content(&history), "{name}");
+            assert_eq!(precedence(&again), precedence(&history), "{name}");
+        }
+        checked += 1;
+    }
+    assert!(checked >= 26, "only {checked} files of the corpus were checked");
+}
+
+#[test]
+fn other_workloads_are_refused_and_single_registers_are_read() {
+    let Some(corpus) = common::corpus() else { return };
+    let refused = [
+        ("bank.edn.zst", "line 2: not a transactional workload: the value of this `read` is a map"),
+        ("counter.json.zst", "line 1: not a transactional workload: `add` is no transaction"),
+        ("comments.edn", "line 6: not a transactional workload: the value of this `read` is a set"),
+    ];
+    for (name, message) in refused {
+        let error = open(&corpus, &format!("not-transactional/{name}")).map(|_| ()).expect_err(name);
+        assert!(error.contains(message), "{error}");
+    }
+    // Sessions, transactions, operations, keys: linearizability can be checked, though the manifest calls them no
+    // transactions.
+    let read = [
+        ("rethink-fail-minimal.edn", "elle-edn", [4, 4, 4, 1]),
+        ("bad-analysis.edn", "elle-edn", [9, 9, 8, 1]),
+        ("porcupine-etcd_000.log", "porcupine-etcd", [19, 85, 100, 1]),
+        ("porcupine-etcd_001.log", "porcupine-etcd", [18, 86, 102, 1]),
+        ("porcupine-etcd_002.log", "porcupine-etcd", [23, 77, 89, 1]),
+        ("porcupine-etcd_005.log", "porcupine-etcd", [18, 79, 85, 1]),
+        ("porcupine-kv-c01-ok.txt", "porcupine-kv", [1, 58, 79, 10]),
+        ("porcupine-kv-c01-bad.txt", "porcupine-kv", [1, 38, 49, 8]),
+    ];
+    for (name, format, figures) in read {
+        let history = open(&corpus, &format!("not-transactional/{name}")).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(history.origin().format, format, "{name}");
+        let counted = [history.n_sessions(), history.n_transactions(), history.n_operations(), history.n_keys()];
+        assert_eq!(counted, figures, "{name}");
+    }
+}

@@ -1,0 +1,10 @@
+//! The source, the documents and the samples themselves.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod architecture;
+mod documents;
+mod samples;
+mod schemas;
+mod wording;

@@ -1,0 +1,15 @@
+//! What is said of a verdict: on the command line, in reports, in exported pictures and pages.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bundles;
+mod cli;
+mod exports;
+mod health;
+mod html_report;
+mod orders;
+mod passes;
+mod pictures;
+mod structured;
+mod told;
