@@ -4,7 +4,7 @@
 //! those of three transactions. The full run looks at all of these, too:
 //!
 //! ```text
-//! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0..5 cargo test --release --test exhaustive -- --ignored --nocapture
+//! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0..5 cargo test --release --test checking exhaustive -- --ignored --nocapture
 //! ```
 //!
 //! `ISOSCOPE_SHARD` is a number or a range without its end. Without `ISOSCOPE_SHARDS` it does all of them.

@@ -143,14 +143,14 @@ fn the_web_shop_is_what_its_store_writes() {
     assert!(file == shop::web_shop(), "{WEB_SHOP} is not what tests/common/shop.rs makes; write it again");
 }
 
-/// Run with `cargo test --test samples -- --ignored` after a change to the store.
+/// Run with `cargo test --test house samples -- --ignored` after a change to the store.
 #[test]
 #[ignore = "writes sample_histories/web-shop.txt"]
 fn write_the_web_shop() {
     std::fs::write(repository(FOLDER).join(WEB_SHOP), shop::web_shop()).expect("the folder is writable");
 }
 
-/// Prints the table as the engines see it: `cargo test --test samples print -- --ignored --nocapture`.
+/// Prints the table as the engines see it: `cargo test --test house samples::print -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints the rows of the table"]
 fn print_the_rows() {
