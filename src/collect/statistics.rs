@@ -13,6 +13,8 @@ const CLASSES: usize = 40;
 pub struct Statistics {
     /// When the sessions were connected.
     begin: OnceLock<Instant>,
+    /// How long it took, once it is over.
+    length: OnceLock<Duration>,
     outcomes: [AtomicU64; 3],
     operations: AtomicU64,
     lost_sessions: AtomicU64,
@@ -154,6 +156,7 @@ impl Default for Statistics {
     fn default() -> Statistics {
         Statistics {
             begin: OnceLock::new(),
+            length: OnceLock::new(),
             outcomes: Default::default(),
             operations: AtomicU64::new(0),
             lost_sessions: AtomicU64::new(0),
@@ -178,7 +181,17 @@ impl Statistics {
         self.begin.get_or_init(Instant::now);
     }
 
+    /// The run is over, and its clock stops. All that happened.
+    pub fn end(&self) -> Snapshot {
+        self.length.get_or_init(|| self.running());
+        self.snapshot()
+    }
+
     fn elapsed(&self) -> Duration {
+        self.length.get().copied().unwrap_or_else(|| self.running())
+    }
+
+    fn running(&self) -> Duration {
         self.begin.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
@@ -264,5 +277,9 @@ mod tests {
         let all = statistics.snapshot();
         assert_eq!((all.committed, all.aborted), (11, 1));
         assert!(all.median > Duration::from_millis(99) && all.elapsed >= between.elapsed);
+        statistics.begin();
+        let over = statistics.end();
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!((statistics.end().elapsed, statistics.counts().elapsed()), (over.elapsed, over.elapsed));
     }
 }

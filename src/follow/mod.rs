@@ -61,7 +61,8 @@ pub struct Options {
     /// How many transactions are delivered at least between two attempts to settle the past; there are more where more is
     /// remembered.
     pub period: u64,
-    /// For how many versions it is remembered at least who wrote them; for twice as many at most, besides those needed.
+    /// For how many versions it is remembered at least who wrote them; for twice as many at most, besides those needed and the
+    /// last one of each key.
     pub memory: usize,
 }
 

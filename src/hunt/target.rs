@@ -222,7 +222,7 @@ impl Opened {
             }
         };
         // What follows the recording does not count.
-        let run = || record().map(|()| statistics.snapshot());
+        let run = || record().map(|()| statistics.end());
         let result = match live {
             Some(live) => live::followed(path, &recorder, live, run),
             None => run(),

@@ -12,9 +12,9 @@ use isoscope::control::Control;
 use isoscope::follow::{Action, Answer, Atom, Event, FOLLOWED, Follower, Names, Options, Record, Stream, records};
 use isoscope::formats;
 use isoscope::generate::{Generation, Length, Model, Workload};
-use isoscope::history::{History, Interval, Outcome, Value};
+use isoscope::history::{History, Interval, OperationKind, Outcome, Value};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The transactions of a sketch in an order that keeps the sessions; `noise` says how far from fair it is.
 fn arrival(sketch: &Sketch, rng: &mut Rng) -> Arrival {
@@ -111,6 +111,50 @@ fn after_each_transaction_the_answer_is_the_verdict() {
     });
     let [settled, violated, forgotten] = [settled, violated, forgotten].map(AtomicU64::into_inner);
     assert!(settled > 4000 && violated > 4000 && forgotten > 10, "{settled} {violated} {forgotten}");
+}
+
+/// Whether a value is written twice to a key: that is noticed only as long as its first writer is remembered.
+fn repeats_values(arrival: &Arrival) -> bool {
+    let operations = arrival.records.iter().flat_map(|record| &record.operations);
+    let mut written: Vec<_> = operations
+        .filter(|action| action.kind == OperationKind::Write)
+        .map(|action| (action.key, action.value.clone()))
+        .collect();
+    let n = written.len();
+    written.sort_unstable();
+    written.dedup();
+    written.len() < n
+}
+
+#[test]
+fn where_writers_are_forgotten_nothing_is_claimed_that_is_not_so() {
+    let n_forgetting = AtomicUsize::new(0);
+    for_seeds(4000, |seed| {
+        let sketch = random::sketch(shape(seed), seed);
+        let mut rng = Rng::with_seed(seed);
+        let arrival = arrival(&sketch, &mut rng);
+        if repeats_values(&arrival) {
+            return Ok(());
+        }
+        let (levels, horizon, memory) = (some_levels(&mut rng), Some(rng.u64(1..=3)), rng.usize(1..=3));
+        let follower = follow(&arrival, Options { levels, horizon, memory, period: 1, ..Options::default() }, false);
+        let follower = follower.map_err(|e| in_order(&arrival) + &e)?;
+        let is_open = follower.answers().iter().any(|(_, answer)| matches!(answer, Answer::ExceptFor(_)));
+        n_forgetting.fetch_add(usize::from(is_open), Ordering::Relaxed);
+        Ok(())
+    });
+    assert!(n_forgetting.into_inner() > 0);
+}
+
+#[test]
+fn the_last_version_of_a_key_is_remembered_however_old_it_is() {
+    let mut text = "a: [w x 1]\nb: [r x 1]\n".to_owned();
+    (1..200).for_each(|n| text.push_str(&format!("a: [w y {n}]\nb: [r y {n}]\n")));
+    text.push_str("b: [r x 1]\n");
+    let options = Options { horizon: Some(5), period: 1, memory: 4, ..KEEPING };
+    let follower = stream("history", text.as_bytes(), 1 << 16, all_levels(options)).expect("it can be followed");
+    let open: Vec<_> = follower.answers().into_iter().filter(|(_, answer)| *answer != Answer::Holds).collect();
+    assert!(open.iter().all(|(level, _)| level.counts_real_time()), "{open:?}");
 }
 
 #[test]

@@ -358,7 +358,7 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         assert_eq!(window.state().state().page, Page::Health);
         window.get_by_label_contains("Finding holds: Unique values");
         window.get_by_label_contains("Finding does not hold: Times");
-        assert!(says(&window, "Nothing had to be assumed to read this file."));
+        assert!(says(&window, "None to read this file; what a level assumes is said with each anomaly."));
         window.get_by_label_contains("Finding warning: Reads out of thin air").click();
         window.run_steps(4);
         window.get_by_label("Show b2  r(x) = 5 line 2").click();

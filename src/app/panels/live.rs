@@ -18,7 +18,7 @@ const USUAL: f64 = 60.0;
 /// At least this share of what is kept is in sight…
 const LEAST: f64 = 0.3;
 /// … and this one where one transaction comes after the other, so that names have room.
-const LEAST_IN_ORDER: f64 = 0.12;
+const LEAST_IN_ORDER: f64 = 0.08;
 
 /// The zoom stays as it is while the best one differs from it by less than this factor.
 const STEADY: f64 = 1.6;

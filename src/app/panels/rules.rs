@@ -182,7 +182,7 @@ fn assumptions_ui(ui: &mut Ui, document: &Document) {
     if document.history.is_none() {
         style::note(ui, "Nothing is known before the file is read.");
     } else if document.assumptions().is_empty() {
-        style::note(ui, "Nothing had to be assumed to read this file.");
+        style::note(ui, "None to read this file; what a level assumes is said with each anomaly.");
     }
     for sentence in document.assumptions() {
         let label = ui.add(egui::Label::new(RichText::new(sentence).color(palette.text)).wrap().selectable(true));

@@ -8,7 +8,7 @@ use crate::history::{OperationKind, Outcome};
 use rustc_hash::FxHashMap;
 
 /// Who wrote which version, in two generations. When the younger one is full, the older one is forgotten at once, so that
-/// versions need no work to be forgotten.
+/// versions need no work to be forgotten. The last version of each key stays, since it may be read at any time.
 #[derive(Debug)]
 pub(super) struct Written {
     young: Generation,
@@ -17,6 +17,8 @@ pub(super) struct Written {
     memory: usize,
     /// How many the younger generation holds when it is full.
     full: usize,
+    /// By key: the number, in the order of the file, of the last committed transaction that wrote it; 0 for none.
+    latest: Vec<u64>,
 }
 
 /// Versions that were written after each other, and older ones that are still needed.
@@ -27,13 +29,13 @@ struct Generation {
     first: Seq,
 }
 
-kept!(Written { young, old, memory, full });
+kept!(Written { young, old, memory, full, latest });
 kept!(Generation { origins, first });
 
 impl Written {
     pub(super) fn new(memory: usize) -> Written {
         let empty = || Generation { origins: FxHashMap::default(), first: 1 };
-        Written { young: empty(), old: empty(), memory, full: memory }
+        Written { young: empty(), old: empty(), memory, full: memory, latest: Vec::new() }
     }
 
     pub(super) fn get(&self, version: &Version) -> Option<&Origin> {
@@ -50,6 +52,11 @@ impl Written {
 
     /// Adds a version that is not there.
     fn add(&mut self, version: Version, origin: Origin) {
+        if origin.outcome == Outcome::Committed {
+            let key = version.0 as usize;
+            self.latest.resize(self.latest.len().max(key + 1), 0);
+            self.latest[key] = origin.arrived;
+        }
         self.young.origins.insert(version, origin);
     }
 
@@ -71,15 +78,26 @@ impl Written {
     /// `is_needed` is taken over. What was forgotten. O(versions of the older one).
     fn turn(&mut self, next: Seq, is_needed: impl Fn(&Origin) -> bool) -> Vec<Origin> {
         let young = Generation { origins: std::mem::take(&mut self.young.origins), first: self.young.first };
-        let Generation { origins: mut emptied, .. } = std::mem::replace(&mut self.old, young);
-        let (needed, forgotten): (Vec<_>, Vec<_>) = emptied.drain().partition(|(_, origin)| is_needed(origin));
-        let delivered = needed.iter().map(|(_, origin)| origin.seq).filter(|&seq| seq > 0);
-        let first = delivered.min().map_or(next, |first| first.min(next));
-        // Where most of a generation is needed, the next one is larger: each version is taken over a few times at most.
-        self.full = needed.len() + self.memory.max(needed.len());
-        emptied.extend(needed);
-        self.young = Generation { origins: emptied, first };
-        forgotten.into_iter().map(|(_, origin)| origin).collect()
+        let Generation { mut origins, .. } = std::mem::replace(&mut self.old, young);
+        let (mut first, mut kept, mut forgotten) = (next, Vec::new(), Vec::new());
+        for (version, origin) in origins.drain() {
+            let is_latest = origin.is_last && self.latest.get(version.0 as usize) == Some(&origin.arrived);
+            match is_needed(&origin) {
+                true if origin.seq > 0 => first = first.min(origin.seq),
+                true => {}
+                false if is_latest => {}
+                false => {
+                    forgotten.push(origin);
+                    continue;
+                }
+            }
+            kept.push((version, origin));
+        }
+        // Where most of a generation is kept, the next one is larger: each version is taken over a few times at most.
+        self.full = kept.len() + self.memory.max(kept.len());
+        origins.extend(kept);
+        self.young = Generation { origins, first };
+        forgotten
     }
 }
 
