@@ -17,6 +17,9 @@ use egui::{
     vec2,
 };
 
+/// What an arrow behind the name of a pattern means.
+const SHOWN_IN_ITS_PLACE: &str = "Each contains the anomaly that the arrow names, which is shown in its place";
+
 /// Name of the filter field.
 pub const FILTER_ID: &str = "anomaly filter";
 
@@ -286,6 +289,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 0 => grouped(*count),
                 n => format!("{}, {} in doubt", grouped(*count), grouped(n)),
             };
+            let has_arrow = text.contains('→');
             let row = Row { text, end, indent, colour, size, selected: false, triangle: Some(*open) };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
@@ -299,12 +303,11 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
                     let adya = row.adya.map(|name| format!(" · {name}")).unwrap_or_default();
-                    format!("{}: {}\n{}{adya}", row.name, row.meaning, row.source)
+                    let shown = if has_arrow { &format!("\n{SHOWN_IN_ITS_PLACE}") } else { "" };
+                    format!("{}: {}\n{}{adya}{shown}", row.name, row.meaning, row.source)
                 }
                 Branch::Group(..) => "Instances with one root cause".to_owned(),
-                Branch::Consequences(_) => {
-                    "Each contains the anomaly that the arrow names, which is shown in its place".to_owned()
-                }
+                Branch::Consequences(_) => SHOWN_IN_ITS_PLACE.to_owned(),
             };
             let hover = match doubted {
                 0 => hover,
