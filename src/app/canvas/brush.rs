@@ -255,7 +255,9 @@ impl Brush<'_> {
             }
             // Dashes are where they would be if the line were drawn from its beginning.
             let offset = period - run.begin % period;
-            out.extend(Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period));
+            let dashes = Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period);
+            // As one shape: there may be hundreds, which would be moved one by one from list to list.
+            out.push(Shape::Vec(dashes));
         }
     }
 

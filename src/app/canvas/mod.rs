@@ -392,9 +392,12 @@ impl Canvas {
             .with_navigations(&still)
             .with_styles(&SettingsStyle::new())
             .show(ui, model);
-        self.last.shapes = ui.graphics(|graphics| {
-            graphics.get(layer).map_or(Vec::new(), |list| list.all_entries().skip(start).cloned().collect())
-        });
+        // Only the last fresh frame is repeated.
+        if self.last.fresh == 0 {
+            self.last.shapes = ui.graphics(|graphics| {
+                graphics.get(layer).map_or(Vec::new(), |list| list.all_entries().skip(start).cloned().collect())
+            });
+        }
         answer.response
     }
 
