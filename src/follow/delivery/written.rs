@@ -25,7 +25,8 @@ pub(super) struct Written {
 #[derive(Debug)]
 struct Generation {
     origins: FxHashMap<Version, Origin>,
-    /// The writers of its versions that have been delivered, or will be, have this number or a higher one.
+    /// The writers of its versions that have been delivered, or will be, have this number or a higher one. Not so those of
+    /// versions that are kept only as the last of their key: engines know them as settled, or as too old.
     first: Seq,
 }
 
