@@ -14,7 +14,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// The number of this form. It changes with everything that is kept: a field, its type or its meaning.
-pub const FORM: u32 = 6;
+pub const FORM: u32 = 7;
 
 /// Bytes that are written.
 #[derive(Debug, Default)]

@@ -117,8 +117,8 @@ pub(super) struct Delivery {
     ended: Option<String>,
     /// The key that barriers are written to.
     barrier_key: Option<u32>,
-    /// What the last transaction that wrote it has seen, by session.
-    barrier: Option<Box<[u32]>>,
+    /// The last transaction that wrote it: a new session reads from it, though engines may have settled it.
+    barrier: Option<Arc<Delivered>>,
     /// With barriers: the positions that everything to come has seen, by session, as engines were told.
     relied_on: Vec<u32>,
 }
@@ -414,7 +414,7 @@ impl Delivery {
             of.last_writer = position;
         }
         if self.barrier_key.is_some_and(|key| delivered.writes.contains(&key)) {
-            self.barrier = Some(delivered.seen.clone());
+            self.barrier = Some(Arc::clone(&delivered));
         }
         self.recent.insert(seq, Arc::downgrade(&delivered));
         if self.recent.len() > 64 && self.recent.len().is_power_of_two() {

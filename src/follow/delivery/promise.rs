@@ -54,7 +54,7 @@ impl Delivery {
     /// The same for sessions that come and go, as far as barriers show, and what has only read; it is relied on from now
     /// on. O(sessions²).
     pub(in crate::follow) fn passed_by_barriers(&mut self) -> Option<Vec<u32>> {
-        let mut passed = self.barrier.as_ref()?.to_vec();
+        let mut passed = self.barrier.as_ref()?.seen.to_vec();
         passed.resize(self.sessions.len(), 0);
         for session in self.sessions.iter().filter(|session| !session.has_ended || !session.queue.is_empty()) {
             match &session.last {
