@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 fn keeps(promise: &Promise, path: &Path) -> Result<bool, String> {
     let control = Control::new().with_time_limit(LIMIT);
     let history = formats::open(path, None, &control).map_err(|error| error.to_string())?;
-    let options = Options { levels: promise.levels(), ..Options::default() };
+    let options = Options { levels: promise.asked().into_iter().collect(), ..Options::default() };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let is_kept = promise.is_kept(&findings.levels).ok_or("undecided")?;
     if let Some(violation) = findings.violations.first().filter(|_| !is_kept) {

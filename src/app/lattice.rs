@@ -45,7 +45,7 @@ pub(super) enum Known {
 
 /// What the results say about a level, by itself or by what it implies and what implies it. O(levels).
 pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
-    let own = results.iter().find(|result| Some(result.level) == level.decided).map(|result| &result.verdict);
+    let own = results.iter().find(|result| result.level == level.level).map(|result| &result.verdict);
     match own {
         Some(Verdict::Satisfied(_)) => return Known::Holds(None),
         Some(Verdict::Violated) => return Known::Broken(None),
@@ -83,14 +83,9 @@ pub(super) struct Told {
 
 /// The same, where nothing is known by what anomalies tell. O(levels).
 pub(super) fn known_here(results: &[&LevelResult], told: Told, level: &LatticeLevel) -> Known {
-    let implies_pl2 = || level.decided.is_some_and(|level| level.implies(Level::PlainAdyaReadCommitted));
-    let is_broken = || {
-        let broken = told.broken;
-        let broken = Level::EVERY.into_iter().filter(|weaker| broken.contains(*weaker));
-        broken
-            .filter_map(|weaker| lattice::level(weaker.code()))
-            .any(|weaker| weaker.decided == level.decided || level.implies(weaker))
-    };
+    let implies_pl2 = || level.level.implies(Level::PlainAdyaReadCommitted);
+    let is_broken =
+        || Level::EVERY.into_iter().any(|weaker| told.broken.contains(weaker) && level.level.implies(weaker));
     let own = known(results, level);
     if !matches!(own, Known::Nothing | Known::Open) {
         return own;

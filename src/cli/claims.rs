@@ -56,7 +56,7 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
 pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> String {
     let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
     let line = |ClaimedLevel { keyword, level }: ClaimedLevel| {
-        let (paint, word) = match level.decided.and_then(|level| holds(&verdicts, level)) {
+        let (paint, word) = match holds(&verdicts, level.level) {
             Some(true) => (Paint::Good, "satisfied"),
             Some(false) => (Paint::Bad, "violated"),
             None => (Paint::Open, "not decided"),

@@ -119,12 +119,18 @@ pub(super) fn end(
     error: Option<String>,
 ) -> FollowedEnd {
     let status = follower.status();
+    let mut levels = levels(&status);
+    // What could not be read may violate what holds so far.
+    for level in levels.iter_mut().filter(|level| error.is_some() && level.verdict == VerdictWord::Satisfied) {
+        level.verdict = VerdictWord::Undecided;
+        level.reason = Some("the history could not be read to its end".to_owned());
+    }
     FollowedEnd {
         path: path.display().to_string(),
         lines: stream.lines(),
         delivered: status.delivered,
         settled: status.settled,
-        levels: levels(&status),
+        levels,
         assumptions: assumptions(&status, options),
         stopped: follower.ended().map(str::to_owned),
         error,

@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     let promise = claims::promised(arguments.claim);
     let opened = arguments.database.open()?;
     let levels = match promise {
-        Some(promise) => promise.levels(),
+        Some(promise) => promise.asked().into_iter().collect(),
         None => levels_of(&arguments.level, &opened)?,
     };
     let folder = &arguments.output;

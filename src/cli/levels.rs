@@ -53,7 +53,7 @@ fn data(level: &LatticeLevel) -> Json {
         "name": level.name,
         "base": level.base.code,
         "order": level.order.word(),
-        "decided": level.decided.is_some(),
+        "decided": true,
         "elle": level.elle.iter().map(|keyword| format!(":{keyword}")).collect::<Vec<String>>(),
         "known_as": level.base.known_as,
         "promise": level.promise(),
@@ -70,14 +70,13 @@ fn table(out: &Output) -> String {
     for order in [Order::Plain, Order::Session, Order::RealTime, Order::KeyRealTime, Order::CommitRealTime] {
         text += &format!("{}: {}\n", out.paint(Paint::Strong, order.word()), order.adds());
         for level in levels().iter().filter(|level| level.order == order) {
-            let mark = if level.decided.is_some() { '+' } else { ' ' };
             let weaker = arrows(level).join(", ");
             let weaker = if weaker.is_empty() { String::new() } else { format!("implies {weaker}") };
-            text += &format!("  {mark} {:7}  {:40}  {}\n", level.code, level.name, out.paint(Paint::Faint, &weaker));
+            text += &format!("  {:7}  {:40}  {}\n", level.code, level.name, out.paint(Paint::Faint, &weaker));
         }
         text.push('\n');
     }
-    text + "+ is decided; `isoscope levels SI` says more about a level, `isoscope levels -o levels.svg` draws them all\n"
+    text + "`isoscope levels SI` says more about a level, `isoscope levels -o levels.svg` draws them all\n"
 }
 
 /// One level in full.
@@ -89,7 +88,6 @@ fn about(level: &LatticeLevel, out: &Output) -> String {
         }
     };
     let keywords: Vec<String> = level.elle.iter().map(|keyword| format!(":{keyword}")).collect();
-    line("decided", if level.decided.is_some() { "yes" } else { "not yet" }.to_owned());
     line("known as", level.base.known_as.to_owned());
     line("in Elle", keywords.join(" "));
     line("implies", implied(level).join(", "));

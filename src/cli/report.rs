@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.asked.reading)?;
     let control = Control::new();
     let mut options = options(&history, arguments.violation.as_ref(), &arguments.asked);
-    options.levels.extend(promise.map(Promise::levels).unwrap_or_default());
+    options.levels.extend(promise.and_then(Promise::asked));
     options.levels.sort_unstable();
     options.levels.dedup();
     let resolution = resolve(&history, &control);

@@ -29,7 +29,7 @@ pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &C
         true => Level::WITHOUT_TIMES.to_vec(),
         false => arguments.level.clone(),
     };
-    levels.extend(claims::promised(arguments.claim).map(Promise::levels).unwrap_or_default());
+    levels.extend(claims::promised(arguments.claim).and_then(Promise::asked));
     let mut seen = LevelSet::default();
     levels.retain(|level| {
         let is_new = !seen.contains(*level);

@@ -5,7 +5,7 @@ use crate::checkers::lattice::{self, Promise};
 use clap::ValueEnum;
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
-    lattice::named(text)?.decided()
+    Ok(lattice::named(text)?.level)
 }
 
 /// What is claimed of the database that a history comes from.

@@ -59,12 +59,10 @@ pub fn svg() -> String {
         }
     }
     for (level, (x, y)) in levels().iter().zip(&places) {
-        let dash = if level.decided.is_some() { "none" } else { "4 3" };
-        let fill = if level.decided.is_some() { "#e8f1fa" } else { "#ffffff" };
         let _ = writeln!(out, "<g><title>{}</title>", escape(&format!("{}: {}", level.name, level.promise())));
         let _ = writeln!(
             out,
-            r##"<rect x="{x:.0}" y="{y:.0}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="{fill}" stroke="#444444" stroke-dasharray="{dash}"/>"##
+            r##"<rect x="{x:.0}" y="{y:.0}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="#e8f1fa" stroke="#444444"/>"##
         );
         let (x, y) = (x + WIDTH / 2.0, y + HEIGHT / 2.0 + 4.5);
         let _ = writeln!(out, r#"<text x="{x:.0}" y="{y:.1}" text-anchor="middle">{}</text></g>"#, escape(&level.code));
@@ -82,8 +80,7 @@ pub fn svg() -> String {
 pub fn dot() -> String {
     let mut out = "digraph levels {\n  rankdir=RL; node [shape=box, fontname=\"monospace\"];\n".to_owned();
     for level in levels() {
-        let style = if level.decided.is_some() { "solid" } else { "dashed" };
-        let _ = writeln!(out, "  \"{}\" [style={style}, tooltip=\"{}\"];", level.code, level.name);
+        let _ = writeln!(out, "  \"{}\" [tooltip=\"{}\"];", level.code, level.name);
     }
     for level in levels() {
         for &weaker in &level.arrows {

@@ -1,7 +1,7 @@
 //! The limits of formats that have neither aborted transactions nor an implicitly initial number.
 
 use super::error::{WriteError, escape};
-use super::name;
+use super::{limits, name};
 use crate::history::{History, Operation, OperationId, OperationKind, Outcome, Value};
 
 /// The limits of such a format.
@@ -50,17 +50,7 @@ fn beyond_in_general(history: &History, limits: &Limits) -> Option<String> {
             _ => format!("that the outcome of {} is unknown", name(t)),
         });
     }
-    if let Some(t) = history.transactions().find(|&t| history.operation_range(t).is_empty())
-        && !limits.empty_transactions
-    {
-        return Some(format!("the transaction {}, which has no operations", name(t)));
-    }
-    if let Some(s) = history.sessions().find(|&s| history.transactions_of(s).len() == 0)
-        && !limits.empty_sessions
-    {
-        return Some(format!("the session {}, which has no transactions", history.session_name(s)));
-    }
-    None
+    limits::first_empty(history, limits.empty_transactions, limits.empty_sessions)
 }
 
 /// What part of an operation is beyond the limits, except for initial numbers.

@@ -29,21 +29,20 @@ fn first_beyond(history: &History, limits: &Limits) -> Option<String> {
     if !history.lists().is_empty() && !limits.lists {
         return Some("that keys hold lists".to_owned());
     }
-    let name = |t| history.transaction_name(t);
     if let Some(t) = history.transactions().find(|&t| history.outcome(t) == Outcome::Unknown) {
-        return Some(format!("that the outcome of {} is unknown", name(t)));
+        return Some(format!("that the outcome of {} is unknown", history.transaction_name(t)));
     }
-    if let Some(t) = history.transactions().find(|&t| history.operation_range(t).is_empty())
-        && !limits.empty_transactions
-    {
-        return Some(format!("the transaction {}, which has no operations", name(t)));
+    first_empty(history, limits.empty_transactions, limits.empty_sessions)
+        .or_else(|| first_read_beyond(history, limits))
+}
+
+/// The first transaction without operations, or session without transactions, where there may be none.
+pub(super) fn first_empty(history: &History, may_transactions: bool, may_sessions: bool) -> Option<String> {
+    if let Some(t) = history.transactions().find(|&t| !may_transactions && history.operation_range(t).is_empty()) {
+        return Some(format!("the transaction {}, which has no operations", history.transaction_name(t)));
     }
-    if let Some(s) = history.sessions().find(|&s| history.transactions_of(s).len() == 0)
-        && !limits.empty_sessions
-    {
-        return Some(format!("the session {}, which has no transactions", history.session_name(s)));
-    }
-    first_read_beyond(history, limits)
+    let session = history.sessions().find(|&s| !may_sessions && history.transactions_of(s).len() == 0)?;
+    Some(format!("the session {}, which has no transactions", history.session_name(session)))
 }
 
 /// The first read that would mean something else, or nothing.

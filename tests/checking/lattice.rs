@@ -712,7 +712,6 @@ fn the_models_of_jepsen_are_levels() {
         let named = isoscope::checkers::lattice::named(keyword.trim_matches('`')).expect("a level");
         let code = level.split([',', ':']).next();
         assert_eq!(code, Some(named.code.as_str()), "{row}");
-        assert!(named.decided().is_ok(), "{row}");
     }
 }
 

@@ -336,6 +336,29 @@ fn comments_say_which_sessions_have_ended() {
     }
 }
 
+/// The transaction that wrote the barrier's number is settled and no session's last when another session begins.
+#[test]
+fn a_session_may_begin_long_after_the_barrier() {
+    let transactions = [
+        (0, "[:w x 1]"),
+        (1, "[:r x 1] [:w x 2]"),
+        (0, "[:w fence/1 11]"),
+        (1, "[:w fence/2 12]"),
+        (1, "[:r fence/1 11] [:r fence/2 12] [:w fence/0 1]"),
+        (0, "[:r fence/0 1]"),
+        (1, "[:r fence/0 1]"),
+        (1, "[:r x 2] [:w x 3]"),
+        (0, "[:r x 3] [:w x 4]"),
+        (0, "[:w x 5]"),
+        (2, "[:r fence/0 1]"),
+        (2, "[:r x 5]"),
+    ];
+    let follower = streamed(&recorded(&transactions, &[(8, "session 1 ended")]), 64);
+    assert_eq!(follower.ended(), None);
+    assert!(follower.answers().iter().all(|(_, answer)| *answer == Answer::Holds), "{:?}", follower.answers());
+    assert!(follower.status().settled > 4, "{:?}", follower.status());
+}
+
 #[test]
 fn following_ends_where_a_session_has_not_seen_the_barrier() {
     let late = |operations| {

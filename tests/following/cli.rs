@@ -91,8 +91,9 @@ fn events_are_data() {
     let end = all.last().expect("an end");
     assert_eq!(
         (&end["event"], &end["delivered"], &end["levels"][0]["verdict"]),
-        (&json!("end"), &json!(4), &json!("satisfied"))
+        (&json!("end"), &json!(4), &json!("undecided"))
     );
+    assert_eq!(end["levels"][0]["reason"], "the history could not be read to its end");
     assert!(end["error"].as_str().expect("an error").contains("line 5, column 8"), "{end}");
 }
 
@@ -153,7 +154,8 @@ fn what_cannot_be_followed_is_refused_in_one_line() {
         (&["check", text(&path), "--order", "x"], "--follow"),
     ];
     for (arguments, message) in cases {
-        let (code, _, err) = said(&run(arguments));
+        let (code, out, err) = said(&run(arguments));
+        assert!(!out.contains("satisfied"), "{arguments:?}: {out}");
         let last = err.lines().last().unwrap_or_default();
         assert!(code == Some(2) && last.contains(message), "{arguments:?}: {err}");
     }

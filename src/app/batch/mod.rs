@@ -378,9 +378,9 @@ impl App {
             _ => row.path.clone(),
         });
         let (paths, pool): (Vec<PathBuf>, _) = (paths.collect(), self.pool.clone());
-        let promised = self.state.lattice.promise().map(Promise::levels).unwrap_or_default();
+        let promised = self.state.lattice.promise().and_then(Promise::asked);
         self.start(&CHECK_FOLDER, move |control, outbox| {
-            pool.install(|| check_all(&paths, &promised, control, outbox))
+            pool.install(|| check_all(&paths, promised.as_slice(), control, outbox))
         });
         jobs::replace(&mut self.state.batch, Some(batch));
         self.compare_shapes();

@@ -96,9 +96,9 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
         };
         match view.promise() {
             Some(promise) => kept_ui(ui, promise.level().unwrap_or_default(), promise.is_kept(results.iter().copied())),
-            None => claims.iter().for_each(|ClaimedLevel { level, .. }| {
-                kept_ui(ui, &level.code, level.decided.and_then(|level| holds(results, level)))
-            }),
+            None => claims
+                .iter()
+                .for_each(|ClaimedLevel { level, .. }| kept_ui(ui, &level.code, holds(results, level.level))),
         }
         let holds = strongest(results);
         if !holds.is_empty() {
@@ -281,12 +281,12 @@ fn explanation_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, 
     ui.horizontal_wrapped(|ui| {
         style::bold(ui, &format!("{} · {}", level.code, level.name.replace('-', " ")), style::BODY, palette.strong);
         ui.colored_label(colour_of(known, &palette), sentence(known));
-        let own = results.iter().find(|result| Some(result.level) == level.decided);
+        let own = results.iter().find(|result| result.level == level.level);
         if let Some(Verdict::Undecided(cause)) = own.map(|result| &result.verdict) {
             style::note(ui, cause.to_string());
         }
         let shown = match known {
-            Known::Holds(because) | Known::Broken(because) => because.or(level.decided),
+            Known::Holds(because) | Known::Broken(because) => Some(because.unwrap_or(level.level)),
             Known::BrokenBy(_) | Known::BrokenHere | Known::Open | Known::Nothing => None,
         };
         if let (Known::Broken(_), Some(shown)) = (known, shown)

@@ -86,11 +86,10 @@ pub struct LatticeLevel {
     pub order: Order,
     /// Elle's keywords, without their colons.
     pub elle: &'static [&'static str],
-    /// The same level as one that can be asked for; none if it is not decided.
-    pub decided: Option<Level>,
+    /// The same level, as it is asked for.
+    pub level: Level,
     /// The strongest levels that it implies, as places in [`levels`].
     pub arrows: Vec<usize>,
-    level: Level,
 }
 
 impl LatticeLevel {
@@ -160,9 +159,8 @@ fn build() -> Vec<LatticeLevel> {
         base,
         order: level.row().order,
         elle: level.row().elle,
-        decided: Some(level),
-        arrows: level.row().implies.iter().filter_map(place).collect(),
         level,
+        arrows: level.row().implies.iter().filter_map(place).collect(),
     };
     all.iter().map(row).collect()
 }

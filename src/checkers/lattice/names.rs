@@ -3,18 +3,6 @@
 use super::{LatticeLevel, Order, levels};
 use crate::checkers::Level;
 
-impl LatticeLevel {
-    /// The level to ask for.
-    ///
-    /// # Errors
-    /// One line that says that the level is not decided.
-    pub fn decided(&self) -> Result<Level, String> {
-        let (code, name) = (&self.code, &self.name);
-        self.decided
-            .ok_or_else(|| format!("{code} ({name}) is not decided yet; `isoscope levels` lists the levels that are"))
-    }
-}
-
 /// The level with a name: a code (`SI`, `P-SI`, also `S-SI` and `R-SER`), a long name (`snapshot-isolation`), the same after
 /// `plain-`, `session-` or `strong-`, or one of Elle's keywords after a colon. A name without prefix counts sessions.
 /// Capitals do not matter.

@@ -1,6 +1,6 @@
 //! What products promise, as levels: a claim to check a recording against, not a finding about the product.
 
-use super::{LatticeLevel, level, levels, named};
+use super::{LatticeLevel, level, named};
 use crate::checkers::{Level, LevelResult, Verdict};
 use crate::history::LEVEL_CLAIMED;
 
@@ -61,21 +61,9 @@ impl Promise {
         }
     }
 
-    /// The levels whose verdicts tell whether it is kept: its own, or where that is not decided the strongest decided ones
-    /// that it implies and the weakest decided ones that imply it.
-    pub fn levels(&self) -> Vec<Level> {
-        let Some(promised) = self.level().and_then(level) else { return Vec::new() };
-        if let Some(level) = promised.decided {
-            return vec![level];
-        }
-        let decided = |is_meant: &dyn Fn(&LatticeLevel) -> bool| -> Vec<Level> {
-            levels().iter().filter(|other| is_meant(other)).filter_map(|other| other.decided).collect()
-        };
-        let (weaker, stronger) = (decided(&|other| promised.implies(other)), decided(&|other| other.implies(promised)));
-        let strongest = |level: &Level| !weaker.iter().any(|other| other != level && other.implies(*level));
-        let weakest = |level: &Level| !stronger.iter().any(|other| other != level && level.implies(*other));
-        let strongest = weaker.iter().copied().filter(strongest);
-        strongest.chain(stronger.iter().copied().filter(weakest)).collect()
+    /// The level whose verdict tells whether it is kept.
+    pub fn asked(&self) -> Option<Level> {
+        self.level().and_then(level).map(|promised| promised.level)
     }
 
     /// Whether verdicts show that it is kept, or broken; `None` if they show neither.
@@ -85,13 +73,12 @@ impl Promise {
 
     /// The same, given whether levels hold.
     pub fn is_kept_by(&self, verdicts: impl IntoIterator<Item = (Level, bool)>) -> Option<bool> {
-        let promised = self.level().and_then(level)?;
-        let is_shown = |(known, holds): (Level, bool)| {
-            let decided = level(known.code())?;
-            let settles = if holds { decided.implies(promised) } else { promised.implies(decided) };
-            settles.then_some(holds)
+        let promised = self.asked()?;
+        let shows = |(known, holds): &(Level, bool)| match holds {
+            true => known.implies(promised),
+            false => promised.implies(*known),
         };
-        verdicts.into_iter().find_map(is_shown)
+        verdicts.into_iter().find(shows).map(|(_, holds)| holds)
     }
 }
 

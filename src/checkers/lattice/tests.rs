@@ -24,7 +24,7 @@ fn the_table_has_every_level_once_with_names_that_lead_to_it() {
 fn codes_and_long_names_of_levels_that_count_sessions_keep_their_meaning() {
     for level in Level::ALL {
         for name in [level.code(), level.long_name()].into_iter().chain(level.row().also.iter().copied()) {
-            assert_eq!(named(name).expect("a level").decided(), Ok(level), "{name}");
+            assert_eq!(named(name).expect("a level").level, level, "{name}");
         }
     }
     for (name, code) in [
@@ -48,23 +48,9 @@ fn codes_and_long_names_of_levels_that_count_sessions_keep_their_meaning() {
 }
 
 #[test]
-fn what_is_not_decided_is_refused_in_one_line() {
-    let open = levels().iter().filter(|level| level.decided.is_none());
-    for level in open {
-        let refused = named(&level.code).expect("a level").decided().expect_err("not decided");
-        assert!(refused.starts_with(&level.code) && !refused.contains('\n'), "{refused}");
-    }
-}
-
-#[test]
-fn the_levels_that_are_decided_imply_what_the_lattice_says() {
-    let decided = || levels().iter().filter_map(|level| Some((level, level.decided?)));
-    assert_eq!(decided().count(), Level::EVERY.len());
-    for (stronger, known) in decided() {
-        for (weaker, other) in decided() {
-            assert_eq!(known.implies(other), stronger.implies(weaker), "{known} and {other}");
-        }
-    }
+fn the_lattice_has_every_level_once() {
+    let of_lattice: BTreeSet<&str> = levels().iter().map(|level| level.level.code()).collect();
+    assert_eq!((of_lattice.len(), levels().len()), (Level::EVERY.len(), Level::EVERY.len()));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::papers::Choice;
 /// Fails if the checker cannot do what is requested.
 pub(super) fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let checker = arguments.checker;
-    let of_promise = claims::promised(arguments.claim).map(Promise::levels).unwrap_or_default();
+    let of_promise = claims::promised(arguments.claim).and_then(Promise::asked);
     for &level in arguments.level.iter().chain(&of_promise) {
         if !checker.decides(level) {
             let decided: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
@@ -49,9 +49,8 @@ pub(super) fn options(arguments: &CheckArguments, history: &History) -> Options 
             levels = arguments.checker.levels();
         }
     }
-    let promise = claims::promised(arguments.claim);
-    let of_promise = promise.map(Promise::levels).unwrap_or_default();
-    levels.extend(of_promise.into_iter().filter(|level| !levels.contains(level)).collect::<Vec<Level>>());
+    let of_promise = claims::promised(arguments.claim).and_then(Promise::asked);
+    levels.extend(of_promise.filter(|level| !levels.contains(level)));
     if arguments.level.is_empty() {
         levels.sort_unstable();
     }
