@@ -9,6 +9,7 @@ use super::output::Output;
 use super::{CheckArguments, ExitCode, complain, follow_events, input};
 use crate::checkers::Checker;
 use crate::follow::{Follower, Options, Record, Stream};
+use crate::formats::Problem;
 use crate::history::visible;
 use crate::report::{FollowedEvent, FollowedLevel};
 use anyhow::Context;
@@ -125,6 +126,9 @@ impl Work<'_> {
         let mut records = Vec::new();
         let read = self.stream.finish(&mut records);
         self.take(records)?;
+        if self.stream.lines() == 0 {
+            anyhow::bail!("{}: {}", self.source.name(), Problem::Empty);
+        }
         // What waits may have read what could not be read here.
         if read.is_ok() {
             self.follower.finish(self.stream.names());

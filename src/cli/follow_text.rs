@@ -4,7 +4,7 @@ use super::output::{Output, Paint};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::formats::{self, Input, Request};
-use crate::history::visible;
+use crate::history::{counted, visible};
 use crate::report::{AwaitedVersion, FollowedEnd, FollowedLevel, FoundViolation, Progress, VerdictWord, grouped};
 
 /// How far it is, in one line.
@@ -74,7 +74,7 @@ fn in_notation(json: &str) -> Option<String> {
 
 /// The answers at the end, and what they rest on.
 pub(super) fn end(end: &FollowedEnd, out: &Output) -> String {
-    let facts = format!("{} transactions · {} settled", grouped(end.delivered), grouped(end.settled));
+    let facts = format!("{} · {} settled", counted(end.delivered as usize, "transaction"), grouped(end.settled));
     let heading = out.paint(Paint::Strong, &visible(&end.path));
     let mut text = format!("\n{heading}  {}\n\n", out.paint(Paint::Faint, &facts));
     for FollowedLevel { level, verdict, left_out, reason } in &end.levels {

@@ -102,7 +102,7 @@ fn assert_settled(left: &Left) {
 
 #[test]
 fn a_run_with_barriers_is_followed_without_a_horizon() {
-    let left = run(&*driver("sqlite", "serializable"), busy(), Duration::from_millis(40), Duration::from_secs(60));
+    let left = run(&*driver("sqlite", "serializable"), busy(), Duration::from_millis(10), Duration::from_secs(60));
     assert_settled(&left);
     assert!(!left.text.contains(" ended\n"), "no session has ended");
 }
@@ -246,7 +246,7 @@ fn a_client_that_dies_at_a_barrier_is_not_waited_for() {
     let statistics = Statistics::new();
     let inner = driver("sqlite", "immediate");
     let driver = Troubled { inner, trouble: Trouble::Dies, state: Arc::default() };
-    let (barriers, patience) = (Barriers::Every(Duration::from_millis(30)), Duration::from_millis(100));
+    let (barriers, patience) = (Barriers::Every(Duration::from_millis(10)), Duration::from_millis(100));
     let clients = ClientOptions { barriers, patience, ..ClientOptions::default() };
     let collection = Collection { workload: busy(), time: Some(Duration::from_secs(60)), clients };
     let endpoints = [Endpoint::only(&driver)];
@@ -272,7 +272,7 @@ fn a_client_that_hangs_at_a_barrier_holds_up_the_others_for_a_few_seconds_only()
 
 #[test]
 fn a_client_that_goes_on_as_a_new_session_reads_the_barrier_first() {
-    let left = troubled(Trouble::Unknown, Duration::from_millis(40), Duration::from_secs(60));
+    let left = troubled(Trouble::Unknown, Duration::from_millis(10), Duration::from_secs(60));
     assert!(left.snapshot.unknown > 5 && left.snapshot.barriers > 2, "{:?}", left.snapshot);
     assert_eq!(left.snapshot.missed_barriers, 0);
     let history = &left.history;

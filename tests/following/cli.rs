@@ -143,7 +143,10 @@ fn what_cannot_be_followed_is_refused_in_one_line() {
     let path = folder.path().join("some.txt");
     fs::write(&path, "a: [w x 1]\nb: [r x\n").expect("a file");
     let json = common::repository("sample_histories/lost-update.json");
-    let cases: [(&[&str], &str); 5] = [
+    let empty = folder.path().join("empty.txt");
+    fs::write(&empty, "").expect("a file");
+    let cases: [(&[&str], &str); 6] = [
+        (&["check", "--follow", text(&empty), "--until-idle", "0"], "empty.txt: empty file: a history with at least"),
         (&["check", "--follow", "missing.txt"], "missing.txt: No such file"),
         (
             &["check", "--follow", text(&path)],
