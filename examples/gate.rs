@@ -9,7 +9,7 @@ use isoscope::checkers::Options;
 use isoscope::checkers::lattice::Promise;
 use isoscope::control::Control;
 use isoscope::counterexample::narrate;
-use isoscope::formats::{self, Found};
+use isoscope::formats::{self, ListedFile};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,8 +38,8 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut worst = 0;
     for found in formats::histories(&[folder.into()], &Control::new())? {
         let (path, kept) = match found {
-            Found::History(path) => (path.clone(), keeps(promise, &path)),
-            Found::Unusable { path, message } => (path, Err(message)),
+            ListedFile::History(path) => (path.clone(), keeps(promise, &path)),
+            ListedFile::Unusable { path, message } => (path, Err(message)),
         };
         let (code, word) = match kept {
             Ok(true) => (0, "kept".to_owned()),

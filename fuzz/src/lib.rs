@@ -7,7 +7,7 @@ mod small_history;
 
 use isoscope::checkers::{self, Level, Options, Verdict};
 use isoscope::control::Control;
-use isoscope::formats::{self, FORMATS, Input, Part};
+use isoscope::formats::{self, FORMATS, FilePart, Input};
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
@@ -34,8 +34,8 @@ pub fn read_as(format: &str, bytes: &[u8]) {
     };
     let contents = split(bytes);
     let names: Vec<String> = (0..contents.len()).map(|n| format!("{prefix}{n}.log")).collect();
-    let parts: Vec<Part<'_>> =
-        names.iter().zip(contents).map(|(name, bytes)| Part { name: name.as_str(), bytes }).collect();
+    let parts: Vec<FilePart<'_>> =
+        names.iter().zip(contents).map(|(name, bytes)| FilePart { name: name.as_str(), bytes }).collect();
     look_at(formats::read(&Input::folder("fuzz", &parts), Some(format), &Control::new()));
 }
 

@@ -2,7 +2,7 @@
 //! visible.
 
 use super::App;
-use super::checker_run::{Run, Used, measure};
+use super::checker_run::{CheckerRun, Used, measure};
 use super::sweep::{self, Sweep};
 use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
@@ -21,7 +21,7 @@ pub struct CheckerComparison {
     /// Those that were chosen.
     pub chosen: BTreeSet<Checker>,
     /// Results, in the order in which they finished.
-    pub runs: Vec<Run>,
+    pub runs: Vec<CheckerRun>,
     /// The running checker, and the current value of a sweep.
     pub running: Option<(Checker, Option<u64>)>,
     /// Whether the page is about generated histories instead of the open one.
@@ -97,7 +97,7 @@ pub enum Message {
     /// A checker has started.
     Begun(Checker),
     /// A checker has finished.
-    Ended(Box<Run>),
+    Ended(Box<CheckerRun>),
 }
 
 /// How a comparison or a sweep that fails is reported.
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn checkers_that_disagree_are_seen() {
-        let run = |checker, conclusion| Run {
+        let run = |checker, conclusion| CheckerRun {
             checker,
             levels: vec![(Level::ReadAtomic, conclusion, 0.0)],
             causes: Default::default(),

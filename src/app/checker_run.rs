@@ -32,7 +32,7 @@ pub struct Sample {
 
 /// The result of one checker.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct CheckerRun {
     /// The checker.
     pub checker: Checker,
     /// By level that it decides: the conclusion, and the seconds it took.
@@ -52,7 +52,7 @@ pub struct Run {
     pub stages: [f64; Stage::ALL.len()],
 }
 
-impl Run {
+impl CheckerRun {
     /// Its checker and how long it took.
     pub fn title(&self) -> String {
         format!("{}, {}", self.checker, Unit::Seconds.text(self.seconds))
@@ -80,7 +80,7 @@ pub enum Used {
 
 impl Used {
     /// As a line over the seconds of a run.
-    pub fn line(self, run: &Run) -> Vec<(f64, f64)> {
+    pub fn line(self, run: &CheckerRun) -> Vec<(f64, f64)> {
         let value = |sample: &Sample| match self {
             Used::Memory => sample.megabytes,
             Used::Processor => sample.cpu,
@@ -91,7 +91,13 @@ impl Used {
 
 /// Runs a checker, for at most a minute, on those of some levels that it decides; if there are none, on all of its usual ones
 /// that apply to this kind of history.
-pub(super) fn measure(history: &History, checker: Checker, asked: &[Level], pool: &Pool, control: &Control) -> Run {
+pub(super) fn measure(
+    history: &History,
+    checker: Checker,
+    asked: &[Level],
+    pool: &Pool,
+    control: &Control,
+) -> CheckerRun {
     let possible = Level::of(history);
     let levels: Vec<Level> = match asked.is_empty() {
         true => checker.levels().into_iter().filter(|level| possible.contains(level)).collect(),
@@ -112,7 +118,7 @@ pub(super) fn measure(history: &History, checker: Checker, asked: &[Level], pool
         (findings, watch.join().unwrap_or_default())
     });
     let seconds = started.elapsed().as_secs_f64();
-    Run {
+    CheckerRun {
         checker,
         levels: findings.levels.iter().map(decided).collect(),
         causes: findings.levels.iter().filter_map(cause).collect(),

@@ -7,7 +7,7 @@ use crate::checkers::Level;
 use crate::control::Control;
 use crate::diagram::timeline::{Span, Timeline};
 use crate::follow::{Finding, Names, Recent, Status, Stream, WaitingFor};
-use crate::history::{Annotation, History, Named, Place, TransactionId, visible};
+use crate::history::{Annotation, History, MarkPlace, Named, TransactionId, visible};
 use crate::hunt::{News, Of};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// The last transactions of a stream; none before there are any. O(their operations).
-    fn new(recent: &Recent, stream: &Stream, found: &[Arc<Found>]) -> Option<Stretch> {
+    fn new(recent: &Recent, stream: &Stream, found: &[Arc<LiveViolation>]) -> Option<Stretch> {
         let (history, places) = recent.history(stream)?;
         let control = Control::new();
         let timeline = match history.has_times() {
@@ -49,7 +49,7 @@ impl Stretch {
 
 /// What violates a level.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct LiveViolation {
     /// The levels.
     pub levels: Vec<Level>,
     /// What happened, and why that is a contradiction.
@@ -63,8 +63,8 @@ pub struct Found {
     pub part: Option<Source>,
 }
 
-impl Found {
-    fn new(finding: Finding, delay: Option<Duration>, path: &Path) -> Found {
+impl LiveViolation {
+    fn new(finding: Finding, delay: Option<Duration>, path: &Path) -> LiveViolation {
         let Finding { level, line, title, summary, example, .. } = finding;
         let part = example.map(|example| {
             let file =
@@ -72,7 +72,7 @@ impl Found {
             let name = format!("{level} violated, line {line} of {file}");
             Source::Part(Part { name, history: Arc::new(example.counterexample.history), path: path.to_owned() })
         });
-        Found { levels: vec![level], text: [title, summary], line, delay, part }
+        LiveViolation { levels: vec![level], text: [title, summary], line, delay, part }
     }
 
     /// `SI, SER violated`.
@@ -92,7 +92,7 @@ impl Found {
             let last = history.operations_of(*t).last();
             last.is_some_and(|operation| history.line_of(operation) == self.line)
         };
-        let place = Place::Transaction(Named::new(history, history.transactions().find(ends_here)?));
+        let place = MarkPlace::Transaction(Named::new(history, history.transactions().find(ends_here)?));
         Some(Annotation { place, text: self.violated() })
     }
 }
@@ -115,7 +115,7 @@ pub struct Snapshot {
     /// What the oldest transaction that waits needs, in words.
     pub waits_for: Option<String>,
     /// What was found: first what is of a level that was asked for, then in the order in which it was decided.
-    pub found: Vec<Arc<Found>>,
+    pub found: Vec<Arc<LiveViolation>>,
     /// The last transactions.
     pub stretch: Option<Arc<Stretch>>,
     /// From the moment at which the last transaction was recorded to its verdict, and the longest of these times.
@@ -143,7 +143,7 @@ pub(super) struct Listener {
     levels: Vec<Level>,
     /// By level: what was known when the last snapshot was made.
     known: Vec<(Level, Conclusion)>,
-    found: Vec<Arc<Found>>,
+    found: Vec<Arc<LiveViolation>>,
     /// When the last snapshot was made, and how many transactions had arrived and lines been read then.
     last: Option<(Instant, u64, u32)>,
     /// When the speed was measured last, and how many transactions had ended then.
@@ -185,7 +185,7 @@ impl Listener {
         let has_answer = |finding: &Finding| self.known.iter().any(|(level, _)| *level == finding.level);
         for finding in fresh.into_iter().filter(has_answer).collect::<Vec<_>>() {
             let delay = news.since(finding.line);
-            self.add(Found::new(finding, delay, &self.path));
+            self.add(LiveViolation::new(finding, delay, &self.path));
         }
         let now = (Instant::now(), news.follower.status().arrived, news.stream.lines());
         self.measure(now);
@@ -200,8 +200,8 @@ impl Listener {
     }
 
     /// Adds what was found; what shows the same is found once.
-    fn add(&mut self, found: Found) {
-        let shows_the_same = |other: &&mut Arc<Found>| other.line == found.line && other.text == found.text;
+    fn add(&mut self, found: LiveViolation) {
+        let shows_the_same = |other: &&mut Arc<LiveViolation>| other.line == found.line && other.text == found.text;
         match self.found.iter_mut().find(shows_the_same) {
             Some(other) => Arc::make_mut(other).levels.extend(found.levels),
             None => self.found.push(Arc::new(found)),

@@ -4,7 +4,7 @@ use super::App;
 use super::marks::Ask;
 use super::state::Document;
 use super::vocabulary::Page;
-use crate::history::{Named, Place, TransactionId};
+use crate::history::{MarkPlace, Named, TransactionId};
 
 impl App {
     /// Carries out what is asked about marks.
@@ -36,8 +36,8 @@ impl App {
         };
         let is_all = self.state.page == Page::Lanes && self.state.all_lanes;
         let place = match (ends(document), single) {
-            (Some((from, to)), _) => Some(Place::Between(named(from), named(to))),
-            (None, Some(t)) => Some(Place::Transaction(named(t))),
+            (Some((from, to)), _) => Some(MarkPlace::Between(named(from), named(to))),
+            (None, Some(t)) => Some(MarkPlace::Transaction(named(t))),
             (None, None) if is_all => self.lanes.stretch(document, self.state.true_time),
             (None, None) => None,
         };

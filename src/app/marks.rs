@@ -1,6 +1,6 @@
 //! What the user marked in the history.
 
-use crate::history::{Annotation, Place};
+use crate::history::{Annotation, MarkPlace};
 
 /// The marks, and which of them is attended to.
 #[derive(Clone, Debug, Default)]
@@ -29,12 +29,12 @@ pub enum Ask {
     /// Show where this one is.
     GoTo(usize),
     /// Mark this place.
-    Add(Place),
+    Add(MarkPlace),
 }
 
 impl Marks {
     /// Opens the mark of this place, which is made if there is none.
-    pub fn add(&mut self, place: Place) {
+    pub fn add(&mut self, place: MarkPlace) {
         let known = self.all.iter().position(|mark| mark.place == place);
         let at = known.unwrap_or(self.all.len());
         if known.is_none() {
@@ -79,7 +79,7 @@ mod tests {
     fn a_place_is_marked_once_and_found_again() {
         let mut marks = Marks::default();
         assert_eq!(marks.further(1), None);
-        [(0, 5), (7, 9), (0, 5)].into_iter().for_each(|(from, to)| marks.add(Place::Time(from, to)));
+        [(0, 5), (7, 9), (0, 5)].into_iter().for_each(|(from, to)| marks.add(MarkPlace::Time(from, to)));
         assert_eq!((marks.all.len(), marks.open), (2, Some(0)));
         assert_eq!((marks.further(1), marks.further(-1)), (Some(1), Some(1)));
         marks.remove(0);

@@ -509,7 +509,7 @@ impl App {
             }
             let inner = if state.page.is_drawing() { Margin::ZERO } else { Margin::same(style::MARGIN) };
             let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);
-            let shown = pages::Shown { state, document, canvas, lanes };
+            let shown = pages::PageContent { state, document, canvas, lanes };
             egui::CentralPanel::default().frame(frame).show(ui, |ui| pages::page_ui(ui, shown, requests));
         });
     }

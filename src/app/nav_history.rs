@@ -9,7 +9,7 @@ const MAX: usize = 200;
 
 /// A view of the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ViewPlace {
     /// The page.
     pub page: Page,
     /// The anomaly.
@@ -23,13 +23,13 @@ pub struct Place {
 /// The places, oldest first, and which of them is the present one.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    list: Vec<Place>,
+    list: Vec<ViewPlace>,
     now: usize,
 }
 
 impl Places {
     /// Records the current place. Going elsewhere discards what was ahead.
-    pub fn visit(&mut self, place: Place) {
+    pub fn visit(&mut self, place: ViewPlace) {
         match self.list.get_mut(self.now) {
             Some(now) if *now == place => return,
             // Going through steps or cards of one picture is one place that changes, not many.
@@ -48,7 +48,7 @@ impl Places {
     }
 
     /// Goes one place back (forward, if `step` is positive), if there is one.
-    pub fn go(&mut self, step: isize) -> Option<Place> {
+    pub fn go(&mut self, step: isize) -> Option<ViewPlace> {
         let next = self.now.checked_add_signed(step)?;
         let place = *self.list.get(next)?;
         self.now = next;
@@ -70,8 +70,8 @@ impl Places {
 mod tests {
     use super::*;
 
-    fn place(page: Page) -> Place {
-        Place { page, ..Place::default() }
+    fn place(page: Page) -> ViewPlace {
+        ViewPlace { page, ..ViewPlace::default() }
     }
 
     #[test]

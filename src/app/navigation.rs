@@ -5,11 +5,11 @@ use super::figures::{COUNT, Figures};
 use super::group_graph::{GATHER, GroupGraph};
 use super::listing::{LIST, Listing};
 use super::minimap::{MAP, Minimap};
-use super::nav_history::Place;
+use super::nav_history::ViewPlace;
 use super::palette::{self, FIND, Palette};
 use super::state::{Document, KeyView};
 use super::tasks::{Failure, Task};
-use super::versions::{CHAIN, Question, Wanted};
+use super::versions::{CHAIN, VersionsQuery, Wanted};
 use super::vocabulary::Page;
 use crate::checkers::Level;
 use crate::counterexample::involved_operations;
@@ -34,7 +34,7 @@ impl App {
         if let Some(document) = &self.state.document {
             let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
             let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);
-            let place = Place {
+            let place = ViewPlace {
                 page: self.state.page,
                 selected: document.selected,
                 pinned: document.pinned,
@@ -152,7 +152,7 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(resolution)) = (&document.history, &document.resolution) else { return };
         let violation = document.selected.zip(document.catalogue.as_ref());
-        let question = Question {
+        let question = VersionsQuery {
             history: Arc::clone(history),
             resolution: Arc::clone(resolution),
             wanted: wanted.clone(),

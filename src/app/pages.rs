@@ -9,7 +9,7 @@ use super::{App, panels};
 use egui::Ui;
 
 /// What pages are drawn from.
-pub(super) struct Shown<'a> {
+pub(super) struct PageContent<'a> {
     pub(super) state: &'a State,
     pub(super) document: &'a Document,
     pub(super) canvas: &'a mut Canvas,
@@ -17,8 +17,8 @@ pub(super) struct Shown<'a> {
 }
 
 /// Draws a page in the middle of the window.
-pub(super) fn page_ui(ui: &mut Ui, shown: Shown<'_>, requests: &mut Requests) {
-    let Shown { state, document, canvas, lanes } = shown;
+pub(super) fn page_ui(ui: &mut Ui, shown: PageContent<'_>, requests: &mut Requests) {
+    let PageContent { state, document, canvas, lanes } = shown;
     match state.page {
         Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
         Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),

@@ -35,7 +35,7 @@ pub enum Thing {
 
 /// Something found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct PaletteEntry {
     /// The thing found.
     pub thing: Thing,
     /// Its name.
@@ -46,7 +46,7 @@ pub struct Found {
     score: i32,
 }
 
-impl Found {
+impl PaletteEntry {
     /// The request for choosing it.
     pub fn request(&self) -> Request {
         match &self.thing {
@@ -67,7 +67,7 @@ pub struct Palette {
     /// The text typed.
     pub text: String,
     /// The matches, best first.
-    pub found: Vec<Found>,
+    pub found: Vec<PaletteEntry>,
     /// The one that Enter chooses.
     pub chosen: usize,
     /// The field takes the keyboard in the next frame.
@@ -85,7 +85,7 @@ impl Palette {
             let by_name = fuzzy::score(&self.text, row.name).map(|score| score + 20);
             let score = by_name.max(fuzzy::score_in_text(&self.text, &format!("{} {}", row.name, row.tooltip)))?;
             let note = format!("{}  {}", row.command.key_text(), row.tooltip);
-            Some(Found { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
+            Some(PaletteEntry { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
         });
         let named = recent.iter().map(|path| {
             (path, path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()))
@@ -96,12 +96,17 @@ impl Palette {
             others.map(|(path, name)| (Thing::CompareWith(path.clone()), format!("Compare with {name}"), path));
         let files = things.chain(compared).filter_map(|(thing, name, path)| {
             let score = fuzzy::score(&self.text, &name)?;
-            Some(Found { thing, name, note: path.display().to_string(), score })
+            Some(PaletteEntry { thing, name, note: path.display().to_string(), score })
         });
         let marks = document.unwrap_or_default().iter().enumerate().filter_map(|(at, mark)| {
             let name = if mark.text.is_empty() { "(no text)" } else { &mark.text };
             let score = fuzzy::score(&self.text, &format!("mark {name}"))?;
-            Some(Found { thing: Thing::Mark(at), name: name.to_owned(), note: "mark".to_owned(), score: score + 20 })
+            Some(PaletteEntry {
+                thing: Thing::Mark(at),
+                name: name.to_owned(),
+                note: "mark".to_owned(),
+                score: score + 20,
+            })
         });
         self.found = commands.chain(files).chain(marks).collect();
         self.sort();
@@ -109,7 +114,7 @@ impl Palette {
     }
 
     /// Adds the results of a job. The selected entry stays selected, wherever it is then.
-    pub fn add(&mut self, found: Vec<Found>) {
+    pub fn add(&mut self, found: Vec<PaletteEntry>) {
         let chosen = self.found.get(self.chosen).map(|found| found.thing.clone());
         self.found.extend(found);
         self.sort();
@@ -133,7 +138,7 @@ impl Palette {
 }
 
 /// Searching the history.
-pub(super) static FIND: Task<Vec<Found>> =
+pub(super) static FIND: Task<Vec<PaletteEntry>> =
     Task::new("find", Failure::Message("Finding ended unexpectedly"), |app, found| {
         if let Some(palette) = &mut app.state.palette {
             palette.add(found);
@@ -141,31 +146,36 @@ pub(super) static FIND: Task<Vec<Found>> =
     });
 
 /// What of a history matches the text.
-pub(super) fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {
+pub(super) fn find(
+    text: &str,
+    history: &History,
+    catalogue: Option<&Catalogue>,
+    control: &Control,
+) -> Vec<PaletteEntry> {
     let mut all = Vec::new();
     let anomalies = going(control, catalogue.into_iter().flat_map(|catalogue| &catalogue.entries));
     all.extend(best(anomalies.filter_map(|entry| {
         let name = format!("{} {} {}", entry.id, entry.id.pattern.row().title, entry.label);
         let score = fuzzy::score(text, &name)?;
-        Some(Found { thing: Thing::Anomaly(entry.id), name, note: "anomaly".to_owned(), score })
+        Some(PaletteEntry { thing: Thing::Anomaly(entry.id), name, note: "anomaly".to_owned(), score })
     })));
     all.extend(best(going(control, history.transactions()).filter_map(|t| {
         let name = history.transaction_name(t);
         let score = fuzzy::score(text, &name)?;
         let note = format!("transaction of session {}", history.session_and_node(history.session_of(t)));
-        Some(Found { thing: Thing::Transaction(t), name, note, score })
+        Some(PaletteEntry { thing: Thing::Transaction(t), name, note, score })
     })));
     all.extend(best(going(control, (0..history.n_keys()).map(KeyId::new)).filter_map(|key| {
         let name = format!("key {}", history.key_name(key));
         let score = fuzzy::score(text, &name)?;
-        Some(Found { thing: Thing::Key(key), name, note: "versions and readers".to_owned(), score })
+        Some(PaletteEntry { thing: Thing::Key(key), name, note: "versions and readers".to_owned(), score })
     })));
     all
 }
 
 /// The best matches, without keeping all.
-fn best(found: impl Iterator<Item = Found>) -> Vec<Found> {
-    let mut kept: Vec<Found> = Vec::new();
+fn best(found: impl Iterator<Item = PaletteEntry>) -> Vec<PaletteEntry> {
+    let mut kept: Vec<PaletteEntry> = Vec::new();
     for found in found {
         if kept.len() < MAX || kept.last().is_some_and(|last| last.score < found.score) {
             let at = kept.partition_point(|other| other.score >= found.score);
@@ -193,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_comes_later_does_not_change_the_choice() {
-        let found = |name: &str, score| Found {
+        let found = |name: &str, score| PaletteEntry {
             thing: Thing::File(PathBuf::from(name)),
             name: name.to_owned(),
             note: String::new(),

@@ -7,7 +7,7 @@ use super::recent;
 use super::tasks::{End, Failure, Task};
 use super::vocabulary::{Banner, Source};
 use crate::control::Control;
-use crate::formats::{self, Found};
+use crate::formats::{self, ListedFile};
 use crate::history::Rules;
 use egui::DroppedFileHandle;
 use std::path::{Path, PathBuf};
@@ -171,10 +171,10 @@ fn several(paths: &[PathBuf], control: &Control) -> Option<ResolvedPath> {
 fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
     let found = formats::histories(&[folder.to_owned()], control).ok()?;
     let error = found.iter().find_map(|found| match found {
-        Found::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
-        Found::History(_) => None,
+        ListedFile::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
+        ListedFile::History(_) => None,
     });
-    let any = found.iter().any(|found| matches!(found, Found::History(_)));
+    let any = found.iter().any(|found| matches!(found, ListedFile::History(_)));
     Some(match error {
         _ if any => ResolvedPath::Several(Box::new(Batch::new(folder, found))),
         Some(error) => ResolvedPath::Nothing(error),

@@ -6,7 +6,7 @@ use super::tasks::{Failure, Task};
 use super::vocabulary::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::control::{Control, Interrupt};
-use crate::counterexample::replay::{self, Action, Known, Run, Versions};
+use crate::counterexample::replay::{self, Action, Known, ReplayRun, Versions};
 use crate::diagram::versions::Chain;
 use crate::history::{History, OperationId, OperationKind};
 use crate::relations::{Edge, Resolution};
@@ -18,7 +18,7 @@ pub struct RunView {
     /// Its violation; none until its argument is known.
     pub of: Option<ViolationId>,
     /// The run, once it is made.
-    pub run: Option<Arc<Run>>,
+    pub run: Option<Arc<ReplayRun>>,
     /// The selected step.
     pub step: usize,
     /// Bring the selected step into view in the next frame.
@@ -37,7 +37,7 @@ impl RunView {
 }
 
 /// Making the run of a counterexample.
-pub(super) static REPLAY: Task<Arc<Run>> =
+pub(super) static REPLAY: Task<Arc<ReplayRun>> =
     Task::new("replay", Failure::Message("The replay could not be made"), |app, run| {
         if let Some(view) = app.state.document.as_mut().and_then(|document| document.run.as_mut()) {
             view.run = Some(run);

@@ -1,7 +1,7 @@
 //! The selected checkers on generated histories while one parameter grows: how their times and memory grow with it, as
 //! the papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
-use super::checker_run::{Run, measure};
+use super::checker_run::{CheckerRun, measure};
 use super::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level, lattice};
 use crate::control::Control;
@@ -139,7 +139,7 @@ pub struct Point {
     /// Operations of the history.
     pub n_operations: usize,
     /// The checker's run.
-    pub run: Run,
+    pub run: CheckerRun,
 }
 
 /// A sweep: its plan and its results.
@@ -165,7 +165,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    fn of(self, run: &Run) -> f64 {
+    fn of(self, run: &CheckerRun) -> f64 {
         match self {
             Quantity::Time => run.seconds,
             Quantity::Memory => run.most_memory(),

@@ -7,7 +7,7 @@
 use super::App;
 use super::vocabulary::Page;
 use crate::control::{Control, Progress};
-use crate::jobs::{Job, Outbox, Revision, State as JobState};
+use crate::jobs::{Job, JobState, Outbox, Revision};
 use std::sync::Arc;
 
 /// Where a failure is reported.

@@ -9,7 +9,7 @@ const SAMPLE: &str = "tap-k-fractured-read.txt";
 
 /// A part of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TourTarget {
     /// The strip of levels.
     Levels,
     /// The page in the middle.
@@ -26,7 +26,7 @@ pub struct Stop {
     /// The explanation.
     pub text: &'static str,
     /// What it points at.
-    pub part: Part,
+    pub part: TourTarget,
     /// The page it is shown on.
     page: Page,
     /// The step of the argument that is highlighted.
@@ -40,7 +40,7 @@ pub const STOPS: [Stop; 5] = [
         text: "The strip on top is the hierarchy of isolation levels. Green ones hold, red ones are broken, and a flag marks the \
                weakest that is broken. Click a red one for its smallest anomaly, a green one for an order that explains \
                every read.",
-        part: Part::Levels,
+        part: TourTarget::Levels,
         page: Page::Graph,
         step: None,
     },
@@ -49,7 +49,7 @@ pub const STOPS: [Stop; 5] = [
         text: "Each card is a transaction with the operations that matter, each column a session. An arrow says that one comes \
                before the other: dotted by its session, blue because it was read, dashed because it is inferred. The \
                arrows of an anomaly form a cycle.",
-        part: Part::Middle,
+        part: TourTarget::Middle,
         page: Page::Graph,
         step: None,
     },
@@ -57,7 +57,7 @@ pub const STOPS: [Stop; 5] = [
         title: "The argument",
         text: "The right side tells why that is a contradiction, step by step. The keys j and k go through the steps; what a step \
                is about lights up in the graph. Point at any arrow to read why it is there.",
-        part: Part::Argument,
+        part: TourTarget::Argument,
         page: Page::Graph,
         step: Some(2),
     },
@@ -65,7 +65,7 @@ pub const STOPS: [Stop; 5] = [
         title: "Other views of the same",
         text: "The keys 1 to 9 change the view: here are the sessions on a time axis. What is pinned in one view is pinned in \
                all; Esc releases it, Alt and the left arrow go back.",
-        part: Part::Middle,
+        part: TourTarget::Middle,
         page: Page::Lanes,
         step: Some(2),
     },
@@ -73,7 +73,7 @@ pub const STOPS: [Stop; 5] = [
         title: "What if",
         text: "Choose transactions with Shift+click, then press w to check the history without them, or o to check only \
                them: the verdicts appear next to the original ones. Ctrl+P finds everything else by its name.",
-        part: Part::Middle,
+        part: TourTarget::Middle,
         page: Page::Graph,
         step: None,
     },

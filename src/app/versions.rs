@@ -22,7 +22,7 @@ pub enum Wanted {
 }
 
 /// What to compute.
-pub struct Question {
+pub struct VersionsQuery {
     /// The whole history.
     pub history: Arc<History>,
     /// The writers of what reads returned.
@@ -43,7 +43,7 @@ pub(super) static CHAIN: Task<Result<Arc<Chain>, String>> =
         }
     });
 
-impl Question {
+impl VersionsQuery {
     /// The chain, or that there is no such key; nothing if it is stopped.
     pub(super) fn answer(&self, control: &Control) -> Option<Result<Arc<Chain>, String>> {
         let history = &self.history;

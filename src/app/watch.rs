@@ -29,9 +29,9 @@ pub(super) enum Change {
 }
 
 /// Time of the last change and size.
-type State = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
-fn state(path: &Path) -> State {
+fn state(path: &Path) -> FileStamp {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

@@ -92,7 +92,7 @@ pub(super) enum Why {
 }
 
 /// What was found about a level.
-pub(super) enum Found {
+pub(super) enum AmbiguousAnswer {
     /// Some choice satisfies the level.
     Satisfied(Box<Solution>),
     /// Every choice violates it.
@@ -149,7 +149,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// What one of the means finds about a level that it can decide.
-    pub(super) fn by(&self, means: Means, level: Level) -> Result<Found, Interrupt> {
+    pub(super) fn by(&self, means: Means, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         match means {
             Means::Turns => self.take_turns(level),
             Means::Guesses => self.guess(level),
@@ -160,38 +160,38 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    fn take_turns(&self, level: Level) -> Result<Found, Interrupt> {
+    fn take_turns(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         let share = if self.effort == Effort::Any { 0 } else { 4 };
         let found = strong::take_turns(self.history, self.resolution, self.index, level, share, self.control)?;
         Ok(match found {
             Some((order, choice)) => self.solved(order, choice)?,
-            None => Found::TooMany,
+            None => AmbiguousAnswer::TooMany,
         })
     }
 
     /// The answer of the strong engine, which decides the writers together with the order.
-    pub(super) fn ask_engine(&self, level: Level, effort: Effort) -> Result<Found, Interrupt> {
+    pub(super) fn ask_engine(&self, level: Level, effort: Effort) -> Result<AmbiguousAnswer, Interrupt> {
         let decided = strong::decide_open(self.history, self.resolution, self.index, level, effort, self.control)?;
         Ok(match decided {
-            None => Found::TooMany,
-            Some(OpenDecision::Violated) => Found::Violated(Why::Unsaid),
+            None => AmbiguousAnswer::TooMany,
+            Some(OpenDecision::Violated) => AmbiguousAnswer::Violated(Why::Unsaid),
             Some(OpenDecision::Satisfied(order, choice)) => self.solved(order, choice)?,
         })
     }
 
-    fn solved(&self, order: Order, choice: Choice) -> Result<Found, Interrupt> {
+    fn solved(&self, order: Order, choice: Choice) -> Result<AmbiguousAnswer, Interrupt> {
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
-        Ok(Found::Satisfied(Box::new(Solution { choice, order, index })))
+        Ok(AmbiguousAnswer::Satisfied(Box::new(Solution { choice, order, index })))
     }
 
     /// Tries a few choices.
-    fn guess(&self, level: Level) -> Result<Found, Interrupt> {
+    fn guess(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         for choice in self.plain_choices() {
             if let Some(solution) = self.attempt(level, choice)? {
-                return Ok(Found::Satisfied(Box::new(solution)));
+                return Ok(AmbiguousAnswer::Satisfied(Box::new(solution)));
             }
         }
-        Ok(Found::TooMany)
+        Ok(AmbiguousAnswer::TooMany)
     }
 
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ if they can.
@@ -209,32 +209,32 @@ impl<'a> Chooser<'a> {
     }
 
     /// The answer of the solver for a weak level.
-    fn answer(&self, level: Level, most_conflicts: usize) -> Result<Found, Interrupt> {
+    fn answer(&self, level: Level, most_conflicts: usize) -> Result<AmbiguousAnswer, Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         Ok(match weak::decide_open(history, resolution, self.index, level, most_conflicts, control)? {
-            OpenWeak::GaveUp => Found::TooMany,
-            OpenWeak::Violated(None) => Found::Violated(Why::Unsaid),
-            OpenWeak::Violated(Some(lists)) => Found::Violated(Why::Combinations(level, lists)),
+            OpenWeak::GaveUp => AmbiguousAnswer::TooMany,
+            OpenWeak::Violated(None) => AmbiguousAnswer::Violated(Why::Unsaid),
+            OpenWeak::Violated(Some(lists)) => AmbiguousAnswer::Violated(Why::Combinations(level, lists)),
             OpenWeak::Satisfied(choice) => self.tried(level, choice)?,
         })
     }
 
     /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
-    pub(super) fn search(&self, level: Level) -> Result<Found, Interrupt> {
+    pub(super) fn search(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         let searched = refutation::search(self.history, self.resolution, level, self.most_attempts, self.control)?;
         Ok(match searched {
-            Searched::Violated(evidence) => Found::Violated(evidence.map_or(Why::Unsaid, Why::Told)),
-            Searched::GaveUp => Found::TooMany,
+            Searched::Violated(evidence) => AmbiguousAnswer::Violated(evidence.map_or(Why::Unsaid, Why::Told)),
+            Searched::GaveUp => AmbiguousAnswer::TooMany,
             Searched::Satisfied(choice) => self.tried(level, choice)?,
         })
     }
 
     /// The answer of a choice that should satisfy the level.
-    fn tried(&self, level: Level, choice: Choice) -> Result<Found, Interrupt> {
+    fn tried(&self, level: Level, choice: Choice) -> Result<AmbiguousAnswer, Interrupt> {
         Ok(match self.attempt(level, choice)? {
-            Some(solution) => Found::Satisfied(Box::new(solution)),
+            Some(solution) => AmbiguousAnswer::Satisfied(Box::new(solution)),
             // A choice asked for twice gives different answers only if one was interrupted.
-            None => Found::TooMany,
+            None => AmbiguousAnswer::TooMany,
         })
     }
 

@@ -166,7 +166,7 @@ impl Request<'_> {
         if has_repeated_elements {
             return self.check_repeated();
         }
-        let mut run = Run {
+        let mut run = CheckRun {
             asked: self,
             told: Mutex::default(),
             verdicts: BTreeMap::new(),
@@ -267,7 +267,7 @@ impl Prepared {
     }
 }
 
-struct Run<'a> {
+struct CheckRun<'a> {
     asked: Request<'a>,
     told: Mutex<LevelSet>,
     verdicts: BTreeMap<Level, (Verdict, f64)>,
@@ -281,7 +281,7 @@ struct Run<'a> {
     rest: Rest,
 }
 
-impl<'a> Run<'a> {
+impl<'a> CheckRun<'a> {
     /// The levels asked for.
     fn levels(&self) -> &'a [Level] {
         &self.asked.options.levels

@@ -4,7 +4,6 @@
 //! transaction must be contiguous and in order, since a transaction takes effect as a whole; lists of one key must be
 //! prefixes of each other (Elle, list-append). `read_consistency` checks the last element, as what the read returned;
 //! this module checks the elements before it. Each read is counted once for each pattern it shows.
-//! returned; this module looks at the elements before it. Each read is counted once for each pattern it shows.
 
 use super::place::Place;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};

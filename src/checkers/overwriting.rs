@@ -71,7 +71,7 @@ fn add(
     findings: &mut Findings,
 ) {
     let begin = Instant::now();
-    let shown = Shown::new(history, control);
+    let shown = ListOrders::new(history, control);
     let mut violations: Vec<Violation> = Vec::new();
     let mut in_order = levels.to_vec();
     in_order.sort_unstable();
@@ -148,7 +148,7 @@ struct Pair {
 }
 
 /// What lists show.
-struct Shown<'a> {
+struct ListOrders<'a> {
     history: &'a History,
     /// The committed transactions that count, ascending.
     nodes: Vec<TransactionId>,
@@ -158,9 +158,9 @@ struct Shown<'a> {
     n_open: usize,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ListOrders<'a> {
     /// O(operations + elements read), hashed.
-    fn new(history: &'a History, control: &Control) -> Result<Shown<'a>, Interrupt> {
+    fn new(history: &'a History, control: &Control) -> Result<ListOrders<'a>, Interrupt> {
         let set_up = set_up_transactions(history);
         let counts = |t: &TransactionId| {
             history.outcome(*t) == Outcome::Committed
@@ -168,7 +168,7 @@ impl<'a> Shown<'a> {
                 && !history.set_up().contains(t)
         };
         let nodes: Vec<TransactionId> = history.transactions().filter(counts).collect();
-        let mut shown = Shown { history, nodes, pairs: Vec::new(), n_open: 0 };
+        let mut shown = ListOrders { history, nodes, pairs: Vec::new(), n_open: 0 };
         if history.lists().is_empty() || history.rules().lists == ListRule::Merge {
             return Ok(shown);
         }

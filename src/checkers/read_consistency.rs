@@ -126,22 +126,22 @@ fn findings(
     index: &Index,
     max_instances: usize,
     control: &Control,
-) -> Result<Part, Interrupt> {
+) -> Result<ChunkResult, Interrupt> {
     let n = index.n_nodes();
     let chunks: Vec<std::ops::Range<usize>> = (0..n).step_by(CHUNK).map(|b| b..(b + CHUNK).min(n)).collect();
-    let parts: Vec<Part> = chunks
+    let parts: Vec<ChunkResult> = chunks
         .into_par_iter()
         .map_init(
             || vec![NONE; index.n_keys()],
             |last_read, nodes| {
                 control.check()?;
-                let mut part = Part { max_instances, ..Part::default() };
+                let mut part = ChunkResult { max_instances, ..ChunkResult::default() };
                 nodes.for_each(|node| part.look_at(history, resolution, index, node as Node, last_read));
                 Ok(part)
             },
         )
         .collect::<Result<_, Interrupt>>()?;
-    let mut all = Part { max_instances, ..Part::default() };
+    let mut all = ChunkResult { max_instances, ..ChunkResult::default() };
     for part in parts {
         for (pattern, count) in part.counts {
             *all.counts.entry(pattern).or_default() += count;
@@ -153,13 +153,13 @@ fn findings(
 }
 
 #[derive(Default)]
-struct Part {
+struct ChunkResult {
     max_instances: usize,
     counts: BTreeMap<Pattern, u64>,
     listed: Vec<Finding>,
 }
 
-impl Part {
+impl ChunkResult {
     fn add(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.pattern()).or_default();
         *count += 1;

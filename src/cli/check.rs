@@ -15,7 +15,7 @@ use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Findings, Options, Page, Share};
 use crate::control::{Control, NOT_ALL_LISTED};
 use crate::export::pipeline::{self, Tested};
-use crate::formats::{self, Found, OpenError};
+use crate::formats::{self, ListedFile, OpenError};
 use crate::health::{self, Health};
 use crate::history::{History, visible};
 use crate::papers::{self, Choice};
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
 struct Job<'a> {
     arguments: &'a CheckArguments,
     pool: rayon::ThreadPool,
-    files: Vec<Found>,
+    files: Vec<ListedFile>,
     share: Option<Share>,
     /// For pipelines, if one of their files is requested.
     tested: Mutex<Vec<Tested>>,
@@ -110,11 +110,13 @@ impl Job<'_> {
                 continue;
             }
             let code = match found {
-                Found::History(path) => {
+                ListedFile::History(path) => {
                     let meter = Meter::new(is_batch.then_some((place, self.files.len())));
                     self.check_file(path, is_batch.then_some(width), &meter, target)?
                 }
-                Found::Unusable { path, message } => self.fail(&path.to_string_lossy(), "file", message, target)?,
+                ListedFile::Unusable { path, message } => {
+                    self.fail(&path.to_string_lossy(), "file", message, target)?
+                }
             };
             worst = worst.max(code);
         }
@@ -287,9 +289,9 @@ impl Job<'_> {
     }
 }
 
-fn shown_path(found: &Found) -> String {
+fn shown_path(found: &ListedFile) -> String {
     match found {
-        Found::History(path) | Found::Unusable { path, .. } => visible(&path.display().to_string()),
+        ListedFile::History(path) | ListedFile::Unusable { path, .. } => visible(&path.display().to_string()),
     }
 }
 

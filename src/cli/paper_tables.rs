@@ -8,7 +8,7 @@ use super::output::{Output, Paint};
 use super::{ExitCode, complain, input};
 use crate::checkers::{C4Pattern, Checker, Findings, Level, Options, Pattern, Verdict};
 use crate::control::Control;
-use crate::formats::{self, Found};
+use crate::formats::{self, ListedFile};
 use crate::history::{History, visible};
 use crate::papers::{self, Choice, Counting};
 use crate::report::grouped;
@@ -46,7 +46,7 @@ struct Occurring {
 
 /// The figures of the histories of one folder, or of all, in one section.
 #[derive(Clone, Default)]
-struct Row {
+struct FolderRow {
     histories: u64,
     undecided: u64,
     /// Histories that count in some column.
@@ -55,7 +55,7 @@ struct Row {
 }
 
 /// By folder, a row for each section.
-type Rows = BTreeMap<PathBuf, Vec<Row>>;
+type Rows = BTreeMap<PathBuf, Vec<FolderRow>>;
 
 pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let files = formats::histories(&arguments.paths, &Control::new())?;
@@ -77,7 +77,7 @@ pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) ->
             if arguments.json {
                 out.with(|out| out.write_all(table.json_line(path_of(found), &occurring).as_bytes()));
             }
-            let rows = rows.entry(folder.clone()).or_insert_with(|| vec![Row::default(); sections.len()]);
+            let rows = rows.entry(folder.clone()).or_insert_with(|| vec![FolderRow::default(); sections.len()]);
             rows.iter_mut().zip(&occurring).for_each(|(row, occurring)| row.add(occurring));
         }
     }
@@ -89,13 +89,13 @@ pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) ->
 
 /// For each history the folder in whose row it counts: the one `depth` folders below the given path, or the nearest one
 /// above it that contains other histories.
-fn folders(files: &[Found], given: &[PathBuf], depth: usize) -> Vec<PathBuf> {
-    let folder_of = |found: &Found| path_of(found).parent().unwrap_or(Path::new("")).to_owned();
+fn folders(files: &[ListedFile], given: &[PathBuf], depth: usize) -> Vec<PathBuf> {
+    let folder_of = |found: &ListedFile| path_of(found).parent().unwrap_or(Path::new("")).to_owned();
     let mut n_below: BTreeMap<PathBuf, u64> = BTreeMap::new();
     for folder in files.iter().map(folder_of) {
         folder.ancestors().for_each(|folder| *n_below.entry(folder.to_owned()).or_default() += 1);
     }
-    let group = |found: &Found| {
+    let group = |found: &ListedFile| {
         let mut folder = folder_of(found);
         let above = given.iter().filter(|path| folder.starts_with(path)).map(|path| path.components().count()).max();
         let Some(above) = above else { return folder };
@@ -109,17 +109,17 @@ fn folders(files: &[Found], given: &[PathBuf], depth: usize) -> Vec<PathBuf> {
     files.iter().map(group).collect()
 }
 
-fn path_of(found: &Found) -> &Path {
+fn path_of(found: &ListedFile) -> &Path {
     match found {
-        Found::History(path) | Found::Unusable { path, .. } => path,
+        ListedFile::History(path) | ListedFile::Unusable { path, .. } => path,
     }
 }
 
 /// The entry of each section for a history.
-fn look_into(found: &Found, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
+fn look_into(found: &ListedFile, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
     match found {
-        Found::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
-        Found::History(path) => match input::open(path, &arguments.reading) {
+        ListedFile::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
+        ListedFile::History(path) => match input::open(path, &arguments.reading) {
             Ok((history, _)) => Ok(table.look_into(&history, arguments.time_limit.map(Duration::from_secs_f64))),
             Err(error) => {
                 let at = match error.place() {
@@ -240,7 +240,7 @@ fn reason(verdict: &Verdict) -> Option<String> {
     }
 }
 
-impl Row {
+impl FolderRow {
     fn add(&mut self, occurring: &Occurring) {
         self.histories += 1;
         self.undecided += u64::from(occurring.undecided.is_some());
@@ -248,7 +248,7 @@ impl Row {
         occurring.columns.iter().for_each(|&column| *self.columns.entry(column).or_default() += 1);
     }
 
-    fn add_row(&mut self, other: &Row) {
+    fn add_row(&mut self, other: &FolderRow) {
         self.histories += other.histories;
         self.undecided += other.undecided;
         self.anomalous += other.anomalous;
@@ -281,9 +281,10 @@ fn name(folder: &Path) -> String {
 impl Section {
     /// The rows of this section, which has index `place`.
     fn text(&self, rows: &Rows, place: usize, out: &Output) -> String {
-        let mut all = Row::default();
+        let mut all = FolderRow::default();
         rows.values().for_each(|rows| all.add_row(&rows[place]));
-        let mut lines: Vec<(String, &Row)> = rows.iter().map(|(folder, rows)| (name(folder), &rows[place])).collect();
+        let mut lines: Vec<(String, &FolderRow)> =
+            rows.iter().map(|(folder, rows)| (name(folder), &rows[place])).collect();
         if rows.len() > 1 {
             lines.push(("all".to_owned(), &all));
         }

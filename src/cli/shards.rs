@@ -4,7 +4,7 @@ use super::output::Output;
 use super::{CheckArguments, claims};
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, LevelSet, Share};
-use crate::formats::Found;
+use crate::formats::ListedFile;
 use crate::report::{self, Document, Elsewhere, PartEntry};
 use std::io::Write;
 
@@ -16,12 +16,17 @@ pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>>
 }
 
 /// What is written instead of a report on the history at this index of the list, if another shard has it.
-pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &CheckArguments) -> Option<Document> {
+pub(super) fn elsewhere(
+    share: Share,
+    place: usize,
+    found: &ListedFile,
+    arguments: &CheckArguments,
+) -> Option<Document> {
     if share.has(place) {
         return None;
     }
     let path = match found {
-        Found::History(path) | Found::Unusable { path, .. } => path.to_string_lossy(),
+        ListedFile::History(path) | ListedFile::Unusable { path, .. } => path.to_string_lossy(),
     };
     let mut levels = match arguments.level.is_empty() {
         _ if arguments.all_levels => Level::EVERY.to_vec(),

@@ -42,9 +42,9 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
 const MOST_FAULTS: usize = 5;
 
 /// A row of the table: a name, a number, and a remark.
-type Row = (&'static str, String, String);
+type StatsRow = (&'static str, String, String);
 
-fn row(name: &'static str, number: usize, more: impl Into<String>) -> Row {
+fn row(name: &'static str, number: usize, more: impl Into<String>) -> StatsRow {
     (name, grouped(number as u64), more.into())
 }
 
@@ -64,7 +64,7 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
     let (recorded, shapes) = (&s.recorded, &s.shapes);
     let transactions = history.n_transactions();
     let operations = history.n_operations();
-    let mut rows: Vec<Row> = vec![
+    let mut rows: Vec<StatsRow> = vec![
         ("format", history.origin().format.to_owned(), String::new()),
         row("sessions", recorded.sessions, ""),
         row("transactions", recorded.transactions, spread(s.transactions_of_session, "a session")),
@@ -126,12 +126,12 @@ fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
         rows.push(row("times", times.transactions, format!("transactions, from {} to {}", times.from, times.to)));
     }
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
-    let line = |(name, value, more): Row| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n";
+    let line = |(name, value, more): StatsRow| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n";
     rows.into_iter().map(line).collect()
 }
 
 /// Where sessions ran and what happened meanwhile, if the file says so.
-fn cluster_rows(history: &History) -> Vec<Row> {
+fn cluster_rows(history: &History) -> Vec<StatsRow> {
     let cluster = history.cluster();
     let mut rows = Vec::new();
     if cluster.nodes().len() > 0 {
@@ -160,7 +160,7 @@ fn per(part: usize, whole: usize) -> f64 {
 }
 
 /// The quantities that the search for an order is exponential in.
-fn breadth_rows(breadth: &Breadth) -> Vec<Row> {
+fn breadth_rows(breadth: &Breadth) -> Vec<StatsRow> {
     let of_all = row("width", breadth.width, "sessions that committed something");
     let (Some(largest), Some(smallest)) = (breadth.components.first(), breadth.components.last()) else {
         return vec![of_all];

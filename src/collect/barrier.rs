@@ -38,19 +38,19 @@ pub(super) enum Tried {
 }
 
 /// Runs a transaction of a client, in which each step writes this value, or one that is new.
-pub(super) type Run<'a> = dyn FnMut(&[Step], Option<u64>) -> Result<Tried, CollectError> + 'a;
+pub(super) type RunSteps<'a> = dyn FnMut(&[Step], Option<u64>) -> Result<Tried, CollectError> + 'a;
 
 /// Where clients wait for each other.
 #[derive(Debug)]
 pub(super) struct Barrier {
     every: Duration,
     clients: u32,
-    state: Mutex<State>,
+    state: Mutex<BarrierState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct BarrierState {
     /// Clients that are waited for, and those of them that have transactions of their own left.
     present: u32,
     busy: u32,
@@ -85,7 +85,8 @@ impl Barrier {
     /// For these many clients, which take part from now on, each by its [`Member`].
     pub(super) fn new(every: Duration, clients: u32) -> Barrier {
         let (last, open, shown) = (Instant::now(), None, None);
-        let state = State { present: clients, busy: clients, last, begun: 0, open, shown, number: 0, completed: 0 };
+        let state =
+            BarrierState { present: clients, busy: clients, last, begun: 0, open, shown, number: 0, completed: 0 };
         Barrier { every, clients, state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -94,12 +95,12 @@ impl Barrier {
         (self.locked().completed > 0).then_some(Step::Read(Key::fence(0)))
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, BarrierState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a change, but not long.
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, BarrierState>) -> MutexGuard<'a, BarrierState> {
         self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -147,7 +148,7 @@ impl Barrier {
         if state.begun == barrier { self.end(&mut state, number) } else { None }
     }
 
-    fn end(&self, state: &mut State, number: Option<u64>) -> Option<Duration> {
+    fn end(&self, state: &mut BarrierState, number: Option<u64>) -> Option<Duration> {
         let open = state.open.take()?;
         (state.shown, state.last) = (number, Instant::now());
         self.changed.notify_all();
@@ -206,7 +207,7 @@ impl<'a> Member<'a> {
     }
 
     /// If a barrier is due, does the part of this client.
-    pub(super) fn keep(&self, run: &mut Run<'_>) -> Result<(), CollectError> {
+    pub(super) fn keep(&self, run: &mut RunSteps<'_>) -> Result<(), CollectError> {
         let Some(barrier) = self.barrier.due() else { return Ok(()) };
         if !self.has_fenced(run)? {
             self.barrier.finish(barrier, None);
@@ -228,7 +229,7 @@ impl<'a> Member<'a> {
     /// In a new session: reads the number of the last barrier that was completed, and these keys, which the one before it
     /// wrote last. If one of them still shows that, this session is known to follow that one, whose last transactions no
     /// other client may have seen.
-    pub(super) fn greet(&self, written: &[Key], run: &mut Run<'_>) -> Result<(), CollectError> {
+    pub(super) fn greet(&self, written: &[Key], run: &mut RunSteps<'_>) -> Result<(), CollectError> {
         let completed = self.barrier.locked().completed;
         let greeting = (completed > 0).then_some(Step::Read(Key::fence(0)));
         let steps: Vec<Step> = greeting.into_iter().chain(written.iter().map(|&key| Step::Read(key))).collect();
@@ -238,7 +239,7 @@ impl<'a> Member<'a> {
         if steps.is_empty() { Ok(()) } else { run(&steps, None).map(drop) }
     }
 
-    fn has_fenced(&self, run: &mut Run<'_>) -> Result<bool, CollectError> {
+    fn has_fenced(&self, run: &mut RunSteps<'_>) -> Result<bool, CollectError> {
         for _ in 0..TRIES {
             match run(&[Step::Write(Key::fence(self.fence))], None)? {
                 Tried::Committed(_) => return Ok(true),
@@ -250,7 +251,7 @@ impl<'a> Member<'a> {
     }
 
     /// Writes the number of the barrier, if that is possible.
-    fn lead(&self, run: &mut Run<'_>) -> Result<Option<u64>, CollectError> {
+    fn lead(&self, run: &mut RunSteps<'_>) -> Result<Option<u64>, CollectError> {
         let fences = (1..=u64::from(self.barrier.clients)).map(|fence| Step::Read(Key::fence(fence)));
         let steps: Vec<Step> = fences.chain([Step::Write(Key::fence(0))]).collect();
         for _ in 0..TRIES {
@@ -270,12 +271,12 @@ impl<'a> Member<'a> {
     }
 
     /// Reads the number of a barrier.
-    fn see(&self, number: u64, run: &mut Run<'_>) -> Result<(), CollectError> {
+    fn see(&self, number: u64, run: &mut RunSteps<'_>) -> Result<(), CollectError> {
         self.show(number, &[Step::Read(Key::fence(0))], run)
     }
 
     /// Takes steps that begin with reading the number of a barrier, until it is there.
-    fn show(&self, number: u64, steps: &[Step], run: &mut Run<'_>) -> Result<(), CollectError> {
+    fn show(&self, number: u64, steps: &[Step], run: &mut RunSteps<'_>) -> Result<(), CollectError> {
         let shows = |read: &Observed| matches!(read, Observed::Read(_, shown) if *shown >= number);
         for _ in 0..TRIES {
             match run(steps, None)? {

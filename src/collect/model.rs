@@ -41,7 +41,7 @@ pub fn simulate(
 struct Log<'a> {
     recorder: &'a Recorder,
     /// By time, beginnings before ends (so that none seems to have ended before the other began), and number.
-    waiting: BTreeMap<(i64, bool, u64), Line>,
+    waiting: BTreeMap<(i64, bool, u64), EndedProcess>,
     lines: u64,
     /// By session: its process number, and when it got its last answer.
     sessions: Vec<(u32, i64)>,
@@ -50,7 +50,7 @@ struct Log<'a> {
     latest: i64,
 }
 
-struct Line {
+struct EndedProcess {
     process: u32,
     outcome: Option<Outcome>,
     observed: Vec<Observed>,
@@ -84,7 +84,7 @@ impl<'a> Log<'a> {
         }
         let lines = [(start, false, None, operations.clone()), (end, true, Some(outcome), operations)];
         for (time, ends, outcome, observed) in lines {
-            self.waiting.insert((time, ends, self.lines), Line { process, outcome, observed });
+            self.waiting.insert((time, ends, self.lines), EndedProcess { process, outcome, observed });
             self.lines += 1;
         }
         self.latest = self.latest.max(end);
@@ -95,7 +95,7 @@ impl<'a> Log<'a> {
     /// Writes the lines of times before `horizon`.
     fn write_until(&mut self, horizon: i64) -> Result<(), CollectError> {
         while let Some(first) = self.waiting.first_entry().filter(|first| first.key().0 < horizon) {
-            let ((time, ..), Line { process, outcome, observed }) = first.remove_entry();
+            let ((time, ..), EndedProcess { process, outcome, observed }) = first.remove_entry();
             self.recorder.at(time, process, outcome, &observed)?;
         }
         Ok(())

@@ -89,11 +89,11 @@ impl MySql {
         let read_list = prepare("SELECT v FROM isoscope_list WHERE k = ?")?;
         let append = "INSERT INTO isoscope_list VALUES (?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ' ', VALUES(v))";
         let append = prepare(append)?;
-        Ok(Box::new(Session { connection, read, write, read_list, append, begin }))
+        Ok(Box::new(MySqlSession { connection, read, write, read_list, append, begin }))
     }
 }
 
-struct Session {
+struct MySqlSession {
     connection: Conn,
     read: Statement,
     write: Statement,
@@ -121,7 +121,7 @@ fn commit_failure(error: Error) -> Failure {
     }
 }
 
-impl Session {
+impl MySqlSession {
     fn find<T: FromRow>(&mut self, statement: Statement, key: Key) -> Result<Option<T>, Failure> {
         let key = signed(key.0)?;
         self.connection.exec_first(statement, (key,)).map_err(failure)
@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-impl Connection for Session {
+impl Connection for MySqlSession {
     fn begin(&mut self) -> Result<(), Failure> {
         self.connection.query_drop(self.begin).map_err(failure)
     }

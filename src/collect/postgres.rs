@@ -97,7 +97,7 @@ impl Postgres {
                  ON CONFLICT (k) DO UPDATE SET v = old.v || ' ' || excluded.v",
             )?,
         };
-        Ok(Box::new(Session { client, statements, begin: format!("{}{mode}", self.begin) }))
+        Ok(Box::new(PostgresSession { client, statements, begin: format!("{}{mode}", self.begin) }))
     }
 }
 
@@ -108,7 +108,7 @@ struct Statements {
     append: Statement,
 }
 
-struct Session {
+struct PostgresSession {
     client: Client,
     statements: Statements,
     begin: String,
@@ -141,7 +141,7 @@ fn failure(error: postgres::Error) -> Failure {
     if leaves_open { Failure::Broken(text) } else { Failure::Refused(text) }
 }
 
-impl Connection for Session {
+impl Connection for PostgresSession {
     fn begin(&mut self) -> Result<(), Failure> {
         self.client.batch_execute(&self.begin).map_err(failure)
     }

@@ -58,8 +58,8 @@ struct Program {
 
 impl Program {
     /// Starts the program; also its greeting.
-    fn start(&self, read_only: bool) -> Result<(Session, Value), Failure> {
-        let mut session = Session::start(&self.command)?;
+    fn start(&self, read_only: bool) -> Result<(ProgramSession, Value), Failure> {
+        let mut session = ProgramSession::start(&self.command)?;
         let greeting = session.ask(Request::hello(self.isolation, read_only))?;
         if !greeting["name"].is_string() {
             return Err(Failure::Broken(format!("a greeting without a name: {}", shown(&greeting.to_string()))));
@@ -95,15 +95,15 @@ impl Driver for Program {
 }
 
 /// A running program, which ends with its session.
-struct Session {
+struct ProgramSession {
     process: Child,
     /// None once it is closed, which asks the program to end.
     requests: Option<ChildStdin>,
     answers: Receiver<Vec<u8>>,
 }
 
-impl Session {
-    fn start(command: &str) -> Result<Session, Failure> {
+impl ProgramSession {
+    fn start(command: &str) -> Result<ProgramSession, Failure> {
         let failed = |error: std::io::Error| Failure::Broken(format!("{command}: {error}"));
         let mut shell = shell(command);
         let mut process = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
@@ -112,7 +112,7 @@ impl Session {
         if let Some(output) = output {
             std::thread::spawn(move || forward(BufReader::new(output), &sender));
         }
-        Ok(Session { process, requests, answers })
+        Ok(ProgramSession { process, requests, answers })
     }
 
     /// Sends a request and waits for what its answer carries.
@@ -137,7 +137,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ProgramSession {
     fn drop(&mut self) {
         // Without a reader a program that heeds the end of its input ends by itself.
         self.requests = None;
@@ -195,7 +195,7 @@ fn register(value: &Value) -> Result<u64, Failure> {
     }
 }
 
-impl Connection for Session {
+impl Connection for ProgramSession {
     fn begin(&mut self) -> Result<(), Failure> {
         self.tell(Request::Begin)
     }

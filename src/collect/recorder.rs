@@ -31,11 +31,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Recorder {
     begin: Instant,
-    state: Mutex<State>,
+    state: Mutex<LogFile>,
 }
 
 #[derive(Debug)]
-struct State {
+struct LogFile {
     /// None if nothing is kept.
     file: Option<File>,
     /// Bytes of whole lines.
@@ -71,7 +71,7 @@ impl Recorder {
 
     fn new(file: Option<File>) -> Recorder {
         let (nodes, moments) = (FxHashMap::default(), Moments::default());
-        let state = State { file, whole: 0, index: 0, last: -1, lines: 0, moments, nodes, failed: None };
+        let state = LogFile { file, whole: 0, index: 0, last: -1, lines: 0, moments, nodes, failed: None };
         Recorder { begin: Instant::now(), state: Mutex::new(state) }
     }
 
@@ -193,13 +193,13 @@ impl Recorder {
         Ok(())
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, State> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, LogFile> {
         // A thread that panicked here has appended a whole line or none.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl LogFile {
     /// Appends a line. After the first failure nothing more is written, or later lines would lack their causes.
     fn append(&mut self, line: &[u8]) -> Result<(), CollectError> {
         if let Some(why) = &self.failed {

@@ -76,7 +76,7 @@ impl Driver for Redis {
     }
 
     fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
-        Ok(Box::new(Session { connection: self.connection()?, watches: self.watches, writes: Vec::new() }))
+        Ok(Box::new(RedisSession { connection: self.connection()?, watches: self.watches, writes: Vec::new() }))
     }
 }
 
@@ -93,7 +93,7 @@ enum Change {
     Push(Key, u64),
 }
 
-struct Session {
+struct RedisSession {
     connection: redis::Connection,
     watches: bool,
     writes: Vec<Change>,
@@ -103,7 +103,7 @@ fn name(key: Key) -> String {
     format!("{PREFIX}{key}")
 }
 
-impl Session {
+impl RedisSession {
     fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Failure> {
         command.query(&mut self.connection).map_err(failure)
     }
@@ -113,7 +113,7 @@ impl Session {
     }
 }
 
-impl Connection for Session {
+impl Connection for RedisSession {
     fn begin(&mut self) -> Result<(), Failure> {
         self.writes.clear();
         Ok(())

@@ -56,18 +56,18 @@ impl fmt::Display for Mode {
 /// A running relay, which ends with its last owner.
 #[derive(Debug)]
 pub struct Relay {
-    state: Arc<State>,
+    state: Arc<Relaying>,
     port: u16,
 }
 
 #[derive(Debug)]
-struct State {
+struct Relaying {
     server: String,
     mode: Mutex<Mode>,
     ended: AtomicBool,
 }
 
-impl State {
+impl Relaying {
     fn mode(&self) -> Mode {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,7 +85,7 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         listener.set_nonblocking(true).map_err(failed)?;
-        let state = State { server: server.to_owned(), mode: Mutex::new(Mode::Pass), ended: AtomicBool::new(false) };
+        let state = Relaying { server: server.to_owned(), mode: Mutex::new(Mode::Pass), ended: AtomicBool::new(false) };
         let state = Arc::new(state);
         let own = Arc::clone(&state);
         std::thread::spawn(move || accept(&listener, &own));
@@ -129,7 +129,7 @@ impl Drop for Relay {
     }
 }
 
-fn accept(listener: &TcpListener, state: &Arc<State>) {
+fn accept(listener: &TcpListener, state: &Arc<Relaying>) {
     while !state.ended.load(Ordering::Relaxed) {
         match listener.accept() {
             Ok((client, _)) if !state.is_cut() => {
@@ -144,7 +144,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
 }
 
 /// Passes everything on in both directions until one side ends.
-fn connect(client: TcpStream, state: &Arc<State>) {
+fn connect(client: TcpStream, state: &Arc<Relaying>) {
     let Ok(server) = TcpStream::connect(&state.server) else { return };
     let Ok((back, forth)) = server.try_clone().and_then(|server| Ok((server, client.try_clone()?))) else { return };
     for stream in [&client, &server] {
@@ -162,7 +162,7 @@ fn connect(client: TcpStream, state: &Arc<State>) {
     pass(client, server, state);
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, state: &State) {
+fn pass(mut from: TcpStream, mut to: TcpStream, state: &Relaying) {
     let mut piece = [0; PIECE];
     while !state.is_cut() {
         let n = match from.read(&mut piece) {

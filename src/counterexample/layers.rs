@@ -104,7 +104,7 @@ pub struct Interpretation {
 
 /// What is shown after the layers up to and including `place`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct VisibleParts {
     /// Transactions.
     pub transactions: BTreeSet<TransactionId>,
     /// Operations.
@@ -115,8 +115,8 @@ pub struct Shown {
 
 impl Interpretation {
     /// What is shown after the layers up to and including `place`. O(size of these layers).
-    pub fn shown(&self, place: usize) -> Shown {
-        let mut shown = Shown::default();
+    pub fn shown(&self, place: usize) -> VisibleParts {
+        let mut shown = VisibleParts::default();
         for layer in self.layers.iter().take(place + 1) {
             shown.transactions.extend(&layer.transactions_added);
             shown.operations.extend(&layer.operations_added);
@@ -135,7 +135,7 @@ pub fn interpret(example: &Counterexample) -> Interpretation {
     let mut edges = violation.edges.clone();
     let needed: BTreeSet<EdgeIndex> = edges_to_draw(violation);
     let alternatives = alternatives(example, &mut edges, &needed);
-    let mut play = Play { example, edges: &edges, shown: Shown::default(), layers: Vec::new() };
+    let mut play = Play { example, edges: &edges, shown: VisibleParts::default(), layers: Vec::new() };
     play.recover();
     play.restore(&needed);
     play.resolve(&alternatives, &needed);
@@ -201,7 +201,7 @@ fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeS
 struct Play<'a> {
     example: &'a Counterexample,
     edges: &'a [Edge],
-    shown: Shown,
+    shown: VisibleParts,
     layers: Vec<Layer>,
 }
 
@@ -211,8 +211,8 @@ impl Play<'_> {
     }
 
     /// What these edges touch.
-    fn around(&self, edges: &BTreeSet<EdgeIndex>) -> Shown {
-        let mut shown = Shown { edges: edges.clone(), ..Shown::default() };
+    fn around(&self, edges: &BTreeSet<EdgeIndex>) -> VisibleParts {
+        let mut shown = VisibleParts { edges: edges.clone(), ..VisibleParts::default() };
         for edge in edges.iter().filter_map(|&e| self.edges.get(e)) {
             shown.transactions.extend([edge.from, edge.to]);
             shown.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
@@ -225,7 +225,14 @@ impl Play<'_> {
     }
 
     /// Adds the layer that leads from what is shown to `next`.
-    fn layer(&mut self, kind: LayerKind, caption: String, next: Shown, settled: Vec<EdgeIndex>, open: Vec<EdgeIndex>) {
+    fn layer(
+        &mut self,
+        kind: LayerKind,
+        caption: String,
+        next: VisibleParts,
+        settled: Vec<EdgeIndex>,
+        open: Vec<EdgeIndex>,
+    ) {
         let now = std::mem::take(&mut self.shown);
         let layer = Layer {
             kind,
@@ -302,7 +309,7 @@ impl Play<'_> {
     }
 
     /// The whole argument, as drawn.
-    fn argument(&self, needed: &BTreeSet<EdgeIndex>) -> Shown {
+    fn argument(&self, needed: &BTreeSet<EdgeIndex>) -> VisibleParts {
         let violation = self.violation();
         let mut shown = self.around(needed);
         if needed.len() == violation.edges.len() {

@@ -39,7 +39,7 @@ pub use explain::{edge_reason, explain, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, groups};
 pub use involved::involved_operations;
-pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
+pub use layers::{Alternative, Interpretation, Layer, LayerKind, VisibleParts, interpret};
 pub use minimize::{Minimizer, minimize, minimize_at, whole};
 pub use orders::{Difference, Orders};
 pub use reasons::EdgeReason;

@@ -91,7 +91,7 @@ pub(super) fn orders(example: &Counterexample) -> Orders {
     if was_stopped || !orders.broken.contains(example.level) {
         return Orders::default();
     }
-    let search = Search { example, orders: &orders, control: &control };
+    let search = OrderDifference { example, orders: &orders, control: &control };
     let (without_sessions, difference) = (search.broken_without_sessions(), search.difference());
     Orders { without_sessions, difference, ..orders }
 }
@@ -112,13 +112,13 @@ fn decide(history: &History, levels: Vec<Level>, control: &Control) -> Findings 
     checkers::check(history, &options, control, &|_| {})
 }
 
-struct Search<'a> {
+struct OrderDifference<'a> {
     example: &'a Counterexample,
     orders: &'a Orders,
     control: &'a Control,
 }
 
-impl Search<'_> {
+impl OrderDifference<'_> {
     fn broken_without_sessions(&self) -> LevelSet {
         let counts_sessions = |level: &Level| level.row().order == CountedOrder::Session;
         let broken = self.orders.broken.iter().filter(counts_sessions);

@@ -1,6 +1,6 @@
 //! A witness as a run to step through: which transaction is next, and which version of each of its keys is current when
 //! it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw them:
-//! see [`Run`]. The order of the steps is found as that of the scripts for databases: see [`plan()`].
+//! see [`ReplayRun`]. The order of the steps is found as that of the scripts for databases: see [`plan()`].
 
 mod interleave;
 mod isolation;
@@ -10,7 +10,7 @@ mod versions;
 
 pub use interleave::{Action, Plan, PlanStep, interleave};
 pub use isolation::Isolation;
-pub use run::{Run, RunStep, run, run_with};
+pub use run::{ReplayRun, RunStep, run, run_with};
 pub use seen::{Expected, Explained, KeyState, UNTOUCHED};
 pub use versions::{Known, Versions};
 

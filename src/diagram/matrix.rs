@@ -292,8 +292,8 @@ impl Painter<'_> {
         for (place, line) in lines.into_iter().enumerate() {
             let at = pos2(area.center().x, top + LINE * size * (place as f32 + 0.5));
             match line {
-                Line::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
-                Line::Label => {
+                CellLine::Number => self.scene.marks.extend(numbered(at, &entry.numbers, Some(relation), target)),
+                CellLine::Label => {
                     if before_label > 0.0 {
                         let center = at - vec2((width(&shown, size) + GAP) / 2.0, 0.0);
                         self.scene.marks.extend(numbered(center, &entry.numbers, Some(relation), target));
@@ -301,12 +301,12 @@ impl Painter<'_> {
                     let at = at + vec2(before_label / 2.0, 0.0);
                     self.scene.bold((at, Align::Center), size, shown.clone(), Role::LabelText(relation), target);
                 }
-                Line::Arrow => {
+                CellLine::Arrow => {
                     let length = (area.width() * 0.4).clamp(ARROW, 90.0);
                     let from = at - vec2(length / 2.0, 0.0);
                     self.scene.level_edge(from, length, (relation, entry.emphasis), target);
                 }
-                Line::Operation(place) => {
+                CellLine::Operation(place) => {
                     let (text, value_at) = &entry.operations[place];
                     let text = shortened(text, *value_at, letters(area.width(), SMALL_FONT));
                     self.scene.text((at, Align::Center), SMALL_FONT, text, Role::RowText, target);
@@ -318,7 +318,7 @@ impl Painter<'_> {
 
 /// A line of what a cell says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum CellLine {
     Number,
     Label,
     Operation(usize),
@@ -333,7 +333,7 @@ struct Tile {
     size: f32,
     /// The width that the number takes before the label; zero if it is not there.
     before_label: f32,
-    lines: Vec<Line>,
+    lines: Vec<CellLine>,
 }
 
 /// How many letters of this size fit into a cell of this width.
@@ -363,11 +363,11 @@ impl Tile {
         let has_operations = has_room(n, n > 0 && has_arrow && letters(cell.x, SMALL_FONT) >= 11);
         // The line is between two operations, and above a single one.
         let lines = [
-            has_number.then_some(Line::Number),
-            Some(Line::Label),
-            (has_operations && n == 2).then_some(Line::Operation(0)),
-            has_arrow.then_some(Line::Arrow),
-            has_operations.then(|| Line::Operation(n - 1)),
+            has_number.then_some(CellLine::Number),
+            Some(CellLine::Label),
+            (has_operations && n == 2).then_some(CellLine::Operation(0)),
+            has_arrow.then_some(CellLine::Arrow),
+            has_operations.then(|| CellLine::Operation(n - 1)),
         ];
         let before_label = if is_other { disc.x + GAP } else { 0.0 };
         Tile { shown, size, before_label, lines: lines.into_iter().flatten().collect() }
@@ -417,12 +417,12 @@ mod tests {
     fn a_cell_says_as_much_as_it_has_room_for() {
         let tile = |x: f32, y: f32| Tile::new(vec2(x, y), &entry(0), "WR 12345");
         let lines = |x: f32, y: f32| tile(x, y).lines;
-        assert_eq!((tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)), ("WR", vec![Line::Label]));
+        assert_eq!((tile(34.0, 22.0).shown.as_str(), lines(34.0, 22.0)), ("WR", vec![CellLine::Label]));
         // The number is next to the letters of the relation, and above the whole label.
         assert!(tile(60.0, 80.0).before_label > 0.0 && tile(60.0, 80.0).shown == "WR");
-        assert_eq!(lines(60.0, 80.0), [Line::Label, Line::Arrow]);
-        assert_eq!(lines(75.0, 80.0), [Line::Number, Line::Label, Line::Arrow]);
-        let all = [Line::Label, Line::Operation(0), Line::Arrow, Line::Operation(1)];
+        assert_eq!(lines(60.0, 80.0), [CellLine::Label, CellLine::Arrow]);
+        assert_eq!(lines(75.0, 80.0), [CellLine::Number, CellLine::Label, CellLine::Arrow]);
+        let all = [CellLine::Label, CellLine::Operation(0), CellLine::Arrow, CellLine::Operation(1)];
         assert_eq!(lines(200.0, 120.0), all);
     }
 

@@ -7,9 +7,9 @@ use super::picture::{PictureStep, TargetKey};
 use super::view::PAGE_CONTENT;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::Orders;
-use crate::counterexample::passes::{Line, Passes, Seen, Surroundings, line, markdown, plain_text, title, why};
+use crate::counterexample::passes::{OrderLine, Passes, Seen, Surroundings, line, markdown, plain_text, title, why};
 use crate::counterexample::replay::StepKind;
-use crate::diagram::lanes::{Lanes, Shown, View};
+use crate::diagram::lanes::{LaneContent, Lanes, View};
 use crate::diagram::layout::Layout;
 use crate::diagram::scene::Scene;
 use crate::diagram::text_size::printable;
@@ -87,7 +87,7 @@ pub fn order_sheet(passes: &Passes<'_>, step: usize, control: &Control) -> Resul
     let at = passes.lines.partition_point(|line| *line.steps.end() < step);
     let before = if passes.lines.len() > MOST_DRAWN { BEFORE } else { at };
     let stretch = Stretch { first: at.saturating_sub(before) };
-    let part = Part::new(passes, stretch);
+    let part = OrderExcerpt::new(passes, stretch);
     let (true, Some(first), Some(last)) = (passes.is_ordered(), part.lines.first(), part.lines.last()) else {
         return Ok(None);
     };
@@ -117,7 +117,7 @@ pub fn compose_order(
     sha256: Option<&str>,
     control: &Control,
 ) -> Result<Picture, Interrupt> {
-    let part = Part::new(passes, stretch);
+    let part = OrderExcerpt::new(passes, stretch);
     let sentences = why(passes, surroundings);
     let diagram = part.diagram();
     let scene = if passes.is_ordered() { part.scene(&diagram, LANE, control)? } else { Scene::new(emath::Rect::ZERO) };
@@ -164,17 +164,17 @@ fn footer(passes: &Passes<'_>, sha256: Option<&str>) -> Vec<String> {
 }
 
 /// What is drawn: some lines of the order, as a history of their transactions.
-struct Part<'p> {
+struct OrderExcerpt<'p> {
     passes: &'p Passes<'p>,
     /// The place of the first line, from 0.
     first: usize,
-    lines: &'p [Line],
+    lines: &'p [OrderLine],
     small: History,
     renaming: Renaming,
 }
 
-impl<'p> Part<'p> {
-    fn new(passes: &'p Passes<'p>, stretch: Stretch) -> Part<'p> {
+impl<'p> OrderExcerpt<'p> {
+    fn new(passes: &'p Passes<'p>, stretch: Stretch) -> OrderExcerpt<'p> {
         let first = stretch.first.min(passes.lines.len());
         let mut members = TransactionSet::empty(passes.history());
         let mut end = first;
@@ -186,7 +186,7 @@ impl<'p> Part<'p> {
             end += 1;
         }
         let (small, renaming) = passes.history().restrict(&members, |_| true);
-        Part { passes, first, lines: &passes.lines[first..end], small, renaming }
+        OrderExcerpt { passes, first, lines: &passes.lines[first..end], small, renaming }
     }
 
     /// A read and the write that it saw: an edge if both are drawn.
@@ -308,7 +308,7 @@ impl<'p> Part<'p> {
         let (edges, all) = (self.edges(), self.small.transactions().collect());
         let itself = Renaming { transactions: all, ..Renaming::default() };
         let anomaly = Anomaly { renaming: &itself, edges: &edges, arrows: diagram.arrows.iter().collect() };
-        let shown = Shown {
+        let shown = LaneContent {
             history: &self.small,
             timeline: &timeline,
             true_time: false,

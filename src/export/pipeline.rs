@@ -19,11 +19,11 @@ pub struct Tested {
     /// The verdicts, or why there are none.
     levels: Result<Vec<LevelEntry>, String>,
     /// The listed anomalies that contain no simpler one, at most [`MOST`].
-    found: Vec<Found>,
+    found: Vec<ReportedViolation>,
 }
 
 #[derive(Clone, Debug)]
-struct Found {
+struct ReportedViolation {
     id: String,
     pattern: String,
     levels: Vec<String>,
@@ -50,13 +50,13 @@ impl Tested {
         Tested {
             path: report.history.path.clone(),
             levels: Ok(report.levels.clone()),
-            found: roots.take(MOST).map(Found::new).collect(),
+            found: roots.take(MOST).map(ReportedViolation::new).collect(),
         }
     }
 }
 
-impl Found {
-    fn new(violation: &ViolationEntry) -> Found {
+impl ReportedViolation {
+    fn new(violation: &ViolationEntry) -> ReportedViolation {
         let (title, text) = match &violation.claim {
             Some(claim) => (claim.title.clone(), claim.text.clone()),
             None => (violation.name.clone(), String::new()),
@@ -66,7 +66,7 @@ impl Found {
         let operations = of_claim.chain(violation.statements.iter().flat_map(|statement| &statement.operations));
         let is_of_lines = |place: &Option<String>| place.as_deref().is_some_and(|place| place.starts_with("line "));
         let line = operations.filter(|o| is_of_lines(&o.place)).find_map(|o| o.line);
-        Found {
+        ReportedViolation {
             id: violation.id.clone(),
             pattern: violation.pattern.clone(),
             levels: violation.levels.clone(),
@@ -102,7 +102,8 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
     let status = match level.verdict {
         VerdictWord::Satisfied => TestCaseStatus::success(),
         VerdictWord::Violated => {
-            let found: Vec<&Found> = history.found.iter().filter(|found| found.levels.contains(&level.level)).collect();
+            let found: Vec<&ReportedViolation> =
+                history.found.iter().filter(|found| found.levels.contains(&level.level)).collect();
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(match found.first() {
                 Some(first) => format!("{} is violated: {}", level.level, first.title),
@@ -110,7 +111,7 @@ fn case(history: &Tested, level: &LevelEntry) -> TestCase {
             });
             status.set_type(found.first().map_or("violated", |first| &first.pattern));
             let mut text = String::new();
-            for Found { id, title, text: summary, .. } in found {
+            for ReportedViolation { id, title, text: summary, .. } in found {
                 let _ = writeln!(text, "{id}  {title}\n  {summary}");
             }
             status.set_description(text);

@@ -13,9 +13,9 @@ use crate::checkers::Level;
 use std::sync::Arc;
 
 /// Whether an engine has ended, and whether it has left out reads.
-pub(super) type State = (bool, bool);
+pub(super) type EngineState = (bool, bool);
 
-fn state(engine: &Engine) -> State {
+fn state(engine: &Engine) -> EngineState {
     (engine.stop().is_some(), engine.undecided() > 0)
 }
 
@@ -33,13 +33,13 @@ impl Follower {
         }
     }
 
-    pub(super) fn states(&self) -> Vec<State> {
+    pub(super) fn states(&self) -> Vec<EngineState> {
         self.engines.iter().map(state).collect()
     }
 
     /// What follows from the entrance of `t`, or from settling after it: evidence is collected, weaker levels are woken,
     /// and engines that have ended forget what they knew. `before` are the states before that.
-    pub(super) fn descend(&mut self, t: &Arc<Delivered>, before: &[State], names: &Names) {
+    pub(super) fn descend(&mut self, t: &Arc<Delivered>, before: &[EngineState], names: &Names) {
         let changed: Vec<usize> =
             (0..self.engines.len()).filter(|&place| state(&self.engines[place]) != before[place]).collect();
         let first = self.fresh.len();

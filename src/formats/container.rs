@@ -13,7 +13,7 @@
 
 use super::error::{OpenCause, Problem, escape};
 use super::stream::{self, ended};
-use super::{FORMATS, Input, Part, ReadError, jepsen_run};
+use super::{FORMATS, FilePart, Input, ReadError, jepsen_run};
 use crate::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -70,7 +70,7 @@ impl Held {
                 })
             }
             Held::Folder(files) => {
-                let parts: Vec<Part<'_>> = files.iter().map(|(name, bytes)| Part { name, bytes }).collect();
+                let parts: Vec<FilePart<'_>> = files.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
                 work(&Input::folder(&name, &parts))
             }
         }

@@ -5,7 +5,7 @@
 //! compared ([`losses`]); nothing that changes a verdict leaves this module. Where the format is narrower than the
 //! history, the history is rewritten first ([`Fit`]), as little as possible, and the result says so.
 
-use super::{Input, Part, WriteError, Writer, container, losses, read, writer};
+use super::{FilePart, Input, WriteError, Writer, container, losses, read, writer};
 use crate::control::Control;
 use crate::history::{History, NameTable};
 use std::io;
@@ -241,7 +241,7 @@ impl Target<'_> {
         let history = match files {
             [(name, bytes)] if name.is_empty() => read(&Input::new("", bytes)),
             _ => {
-                let parts: Vec<Part<'_>> = files.iter().map(|(name, bytes)| Part { name, bytes }).collect();
+                let parts: Vec<FilePart<'_>> = files.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
                 read(&Input::folder("", &parts))
             }
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ListedFile {
     /// A file or folder that should be a history.
     History(PathBuf),
     /// Something that cannot be read.
@@ -32,24 +32,24 @@ pub fn is_one_history(folder: &Path) -> bool {
 /// The histories that paths denote: a file or the folder of one run is one history, any other folder all histories in
 /// it and its subfolders, by name. Links to folders are not followed. In a store of Jepsen the histories are its runs; the other files
 /// there are passed over.
-pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<Found>, Interrupt> {
+pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<ListedFile>, Interrupt> {
     let mut found = Vec::new();
     for path in paths {
         if !path.is_dir() || is_one_history(path) {
-            found.push(Found::History(path.clone()));
+            found.push(ListedFile::History(path.clone()));
             continue;
         }
         let before = found.len();
         look_into(path, &mut found, control)?;
         if found.len() == before {
             let message = "there is no history in this folder".to_owned();
-            found.push(Found::Unusable { path: path.clone(), message });
+            found.push(ListedFile::Unusable { path: path.clone(), message });
         }
     }
     Ok(found)
 }
 
-fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result<(), Interrupt> {
+fn look_into(folder: &Path, found: &mut Vec<ListedFile>, control: &Control) -> Result<(), Interrupt> {
     let mut histories = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -58,7 +58,7 @@ fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result
         let entries = match entries {
             Ok(entries) => entries,
             Err(error) => {
-                found.push(Found::Unusable { path: folder, message: error.to_string() });
+                found.push(ListedFile::Unusable { path: folder, message: error.to_string() });
                 continue;
             }
         };
@@ -74,13 +74,13 @@ fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result
                 false => match looks_like_a_history(&path) {
                     Ok(true) => histories.push(path),
                     Ok(false) => {}
-                    Err(message) => found.push(Found::Unusable { path, message }),
+                    Err(message) => found.push(ListedFile::Unusable { path, message }),
                 },
             }
         }
     }
     histories.sort();
-    found.extend(histories.into_iter().map(Found::History));
+    found.extend(histories.into_iter().map(ListedFile::History));
     Ok(())
 }
 

@@ -36,7 +36,7 @@ pub mod viper;
 
 pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
-pub use listing::{Found, histories, is_one_history};
+pub use listing::{ListedFile, histories, is_one_history};
 pub use losses::losses;
 pub use raw::{raw_spot, raw_spot_in, raw_spots, raw_spots_in};
 
@@ -48,7 +48,7 @@ use std::path::Path;
 
 /// A file of a history that consists of several.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct FilePart<'a> {
     /// Its name without the folder.
     pub name: &'a str,
     /// All bytes.
@@ -58,7 +58,7 @@ pub struct Part<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Content<'a> {
     One(&'a [u8]),
-    Folder(&'a [Part<'a>]),
+    Folder(&'a [FilePart<'a>]),
 }
 
 /// The bytes of one history and their name.
@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
     }
 
     /// A folder or an archive of files, in the order of their names.
-    pub fn folder(name: &'a str, parts: &'a [Part<'a>]) -> Input<'a> {
+    pub fn folder(name: &'a str, parts: &'a [FilePart<'a>]) -> Input<'a> {
         Input { name, ending_of: name, content: Content::Folder(parts) }
     }
 
@@ -100,7 +100,7 @@ impl<'a> Input<'a> {
     }
 
     /// The files of a folder; none for a single file.
-    pub fn parts(&self) -> &'a [Part<'a>] {
+    pub fn parts(&self) -> &'a [FilePart<'a>] {
         match self.content {
             Content::One(_) => &[],
             Content::Folder(parts) => parts,

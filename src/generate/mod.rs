@@ -113,7 +113,7 @@ impl Generation {
     pub fn each(&self, control: &Control, visit: &mut dyn FnMut(Executed)) -> Result<(), GenerateError> {
         self.possible()?;
         control.phase("generating", self.workload.n_transactions());
-        let mut run = Run::new(self);
+        let mut run = Generator::new(self);
         let mut places = self.places().into_iter().peekable();
         let mut n = 0;
         loop {
@@ -199,7 +199,7 @@ fn add(builder: &mut Builder, executed: &Executed, with_times: bool) {
 }
 
 /// A running generation.
-struct Run {
+struct Generator {
     clients: Vec<Client>,
     memories: Vec<Memory>,
     /// Sessions that have transactions left.
@@ -216,12 +216,12 @@ struct Run {
     keys_are_numbers: bool,
 }
 
-impl Run {
-    fn new(generation: &Generation) -> Run {
+impl Generator {
+    fn new(generation: &Generation) -> Generator {
         let workload = &generation.workload;
         let n = workload.sessions;
         let memory = |session| Memory { values: Values::new(session, n), known: FxHashMap::default() };
-        Run {
+        Generator {
             clients: workload.clients(),
             memories: (0..n).map(memory).collect(),
             busy: (0..n).filter(|_| workload.transactions > 0).collect(),

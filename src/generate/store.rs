@@ -66,7 +66,7 @@ impl Model {
 
 /// The last write of a transaction to a key, or one of its appends.
 #[derive(Clone, Debug)]
-struct Version {
+struct StoredVersion {
     /// Place of the transaction in the log.
     place: u64,
     session: u32,
@@ -97,7 +97,7 @@ pub(super) struct Store {
     model: Model,
     lag: u64,
     has_lists: bool,
-    versions: FxHashMap<Key, VecDeque<Version>>,
+    versions: FxHashMap<Key, VecDeque<StoredVersion>>,
     horizons: Vec<Horizon>,
     /// Length of the log.
     length: u64,
@@ -203,7 +203,7 @@ impl Store {
     }
 
     /// Any recent version that does not tear a transaction that was read from, and none older than the session's own.
-    fn untorn(&self, key: Key, versions: &VecDeque<Version>, view: &mut View, random: &mut Rng) -> usize {
+    fn untorn(&self, key: Key, versions: &VecDeque<StoredVersion>, view: &mut View, random: &mut Rng) -> usize {
         if let Some(&place) = view.read.get(&key) {
             return versions.partition_point(|v| v.place < place);
         }
@@ -212,7 +212,7 @@ impl Store {
         let recent = self.length.saturating_sub(random.u64(..=self.lag));
         let mut newest = versions.partition_point(|v| v.place < recent).max(floor);
         // A version is torn if another key that its transaction also wrote was read in an older version.
-        let is_torn = |version: &Version| {
+        let is_torn = |version: &StoredVersion| {
             let together = version.together.iter().flat_map(|keys| keys.iter());
             together.filter_map(|key| view.read.get(key)).any(|&after| after <= version.place)
         };
@@ -262,7 +262,7 @@ impl Store {
         let all_see = self.length.saturating_sub(self.lag);
         for (key, value) in view.writes {
             let versions = self.versions.entry(key).or_default();
-            let version = Version { place, session: view.session, value, together: together.clone() };
+            let version = StoredVersion { place, session: view.session, value, together: together.clone() };
             match versions.back_mut() {
                 Some(newest) if newest.place == place && !self.has_lists => *newest = version,
                 _ => versions.push_back(version),

@@ -57,10 +57,10 @@ impl Blocks {
 /// iterator is traversed twice.
 pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Blocks {
     let graph = Digraph::new(n, edges.flat_map(|(a, b)| [(a, b), (b, a)]));
-    let mut found = Search::new(n).run(&graph);
+    let mut found = DepthFirst::new(n).run(&graph);
     found.sort_unstable_by(|a, b| a.members.cmp(&b.members));
     let mut blocks = Blocks { below: vec![NONE; n], home: vec![NONE; n], ..Blocks::default() };
-    for (block, Found { top, members }) in (0..).zip(found) {
+    for (block, RawBlock { top, members }) in (0..).zip(found) {
         for &v in &members {
             if v != top {
                 blocks.below[v as usize] = block;
@@ -75,13 +75,13 @@ pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> 
 }
 
 /// A block when it is found.
-struct Found {
+struct RawBlock {
     top: u32,
     members: Vec<u32>,
 }
 
 /// A depth-first search.
-struct Search {
+struct DepthFirst {
     /// By vertex: when it was discovered.
     discovered: Vec<u32>,
     /// By vertex: the earliest discovery reached from its subtree by one edge.
@@ -91,9 +91,9 @@ struct Search {
     clock: u32,
 }
 
-impl Search {
-    fn new(n: usize) -> Search {
-        Search { discovered: vec![NONE; n], low: vec![NONE; n], open: Vec::new(), clock: 0 }
+impl DepthFirst {
+    fn new(n: usize) -> DepthFirst {
+        DepthFirst { discovered: vec![NONE; n], low: vec![NONE; n], open: Vec::new(), clock: 0 }
     }
 
     fn discover(&mut self, v: u32) {
@@ -103,7 +103,7 @@ impl Search {
         self.open.push(v);
     }
 
-    fn run(mut self, graph: &Digraph) -> Vec<Found> {
+    fn run(mut self, graph: &Digraph) -> Vec<RawBlock> {
         let mut found = Vec::new();
         for root in 0..graph.n_vertices() as u32 {
             if self.discovered[root as usize] != NONE {
@@ -113,14 +113,14 @@ impl Search {
             self.tree(graph, root, &mut found);
             self.open.clear();
             if found.len() == before {
-                found.push(Found { top: root, members: vec![root] });
+                found.push(RawBlock { top: root, members: vec![root] });
             }
         }
         found
     }
 
     /// Searches the component of `root`. Each block is complete when the search returns to its top.
-    fn tree(&mut self, graph: &Digraph, root: u32, found: &mut Vec<Found>) {
+    fn tree(&mut self, graph: &Digraph, root: u32, found: &mut Vec<RawBlock>) {
         self.discover(root);
         // The path to the current vertex, and by vertex of it the place of its next edge.
         let mut path: Vec<(u32, usize)> = vec![(root, graph.row(root).start)];
@@ -148,12 +148,12 @@ impl Search {
     }
 
     /// The block of everything that is still open since `v`, and its top.
-    fn close(&mut self, v: u32, top: u32) -> Found {
+    fn close(&mut self, v: u32, top: u32) -> RawBlock {
         let begin = self.open.iter().rposition(|&open| open == v).unwrap_or(0);
         let mut members = self.open.split_off(begin);
         members.push(top);
         members.sort_unstable();
-        Found { top, members }
+        RawBlock { top, members }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
     /// Where.
-    pub place: Place,
+    pub place: MarkPlace,
     /// Free text, of one line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -16,7 +16,7 @@ pub struct Annotation {
 /// A place in a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum MarkPlace {
     /// A transaction.
     Transaction(Named),
     /// From the beginning of the first transaction to the end of the second.
@@ -45,21 +45,21 @@ impl Named {
     }
 }
 
-impl Place {
+impl MarkPlace {
     /// The transaction that it marks, if it is one.
     pub fn transaction(&self, history: &History) -> Option<TransactionId> {
         match self {
-            Place::Transaction(named) => named.id(history),
-            Place::Between(..) | Place::Time(..) => None,
+            MarkPlace::Transaction(named) => named.id(history),
+            MarkPlace::Between(..) | MarkPlace::Time(..) => None,
         }
     }
 
     /// Whether the history has this place.
     pub fn is_in(&self, history: &History) -> bool {
         match self {
-            Place::Transaction(named) => named.id(history).is_some(),
-            Place::Between(from, to) => from.id(history).is_some() && to.id(history).is_some(),
-            Place::Time(..) => history.has_times(),
+            MarkPlace::Transaction(named) => named.id(history).is_some(),
+            MarkPlace::Between(from, to) => from.id(history).is_some() && to.id(history).is_some(),
+            MarkPlace::Time(..) => history.has_times(),
         }
     }
 
@@ -67,9 +67,9 @@ impl Place {
     pub fn describe(&self, history: &History) -> String {
         let time = |at: i64| history.origin().time(at);
         match self {
-            Place::Transaction(named) => named.name.clone(),
-            Place::Between(from, to) => format!("{} to {}", from.name, to.name),
-            Place::Time(from, to) => format!("{} to {}", time(*from), time(*to)),
+            MarkPlace::Transaction(named) => named.name.clone(),
+            MarkPlace::Between(from, to) => format!("{} to {}", from.name, to.name),
+            MarkPlace::Time(from, to) => format!("{} to {}", time(*from), time(*to)),
         }
     }
 }
@@ -82,16 +82,16 @@ mod tests {
     fn a_transaction_of_another_name_is_not_the_marked_one() {
         let read = |text| crate::formats::text::parse(text).expect("a history in our notation");
         let (before, after) = (read("a: [w x 1] [r x 1]\nb: [r x 1]\n"), read("a: [w x 1]\nb: [r x 1]\n"));
-        let place = Place::Transaction(Named::new(&before, TransactionId::new(1)));
+        let place = MarkPlace::Transaction(Named::new(&before, TransactionId::new(1)));
         assert_eq!(place.transaction(&before), Some(TransactionId::new(1)));
         assert!(place.is_in(&before) && !place.is_in(&after), "the second transaction is now another one");
         assert_eq!(place.describe(&before), "a2");
-        assert!(!Place::Time(0, 5).is_in(&before), "there are no times");
+        assert!(!MarkPlace::Time(0, 5).is_in(&before), "there are no times");
     }
 
     #[test]
     fn it_is_stored_readably() {
-        let annotation = Annotation { place: Place::Time(3, 9), text: "the failover".to_owned() };
+        let annotation = Annotation { place: MarkPlace::Time(3, 9), text: "the failover".to_owned() };
         let text = serde_json::to_string(&annotation).expect("it can be written");
         assert_eq!(text, r#"{"place":{"time":[3,9]},"text":"the failover"}"#);
         assert_eq!(serde_json::from_str::<Annotation>(&text).expect("it can be read"), annotation);

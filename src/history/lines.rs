@@ -9,12 +9,12 @@ pub(super) enum Lines {
     /// One for each.
     Each(Vec<u32>),
     /// Stretches of operations, ascending.
-    Runs { n: usize, runs: Vec<Run> },
+    Runs { n: usize, runs: Vec<LineRun> },
 }
 
 /// Operations whose lines follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct LineRun {
     /// The first operation.
     begin: u32,
     /// Its line.
@@ -59,7 +59,7 @@ impl Lines {
     }
 }
 
-impl Run {
+impl LineRun {
     fn line_of(self, place: usize) -> u32 {
         self.line + u32::from(self.step) * (place as u32 - self.begin)
     }
@@ -67,7 +67,7 @@ impl Run {
 
 impl From<Vec<u32>> for Lines {
     fn from(lines: Vec<u32>) -> Lines {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<LineRun> = Vec::new();
         let mut begin = 0;
         while let Some(&line) = lines.get(begin) {
             if runs.len() * OPERATIONS_PER_RUN > lines.len() {
@@ -75,7 +75,7 @@ impl From<Vec<u32>> for Lines {
             }
             let step = lines.get(begin + 1).and_then(|next| next.checked_sub(line)).filter(|step| *step <= 1);
             let step = step.unwrap_or(0);
-            runs.push(Run { begin: begin as u32, line, step: step as u8 });
+            runs.push(LineRun { begin: begin as u32, line, step: step as u8 });
             let follows = |pair: &[u32]| pair[0].checked_add(step) == Some(pair[1]);
             begin += lines[begin..].array_windows::<2>().take_while(|pair| follows(*pair)).count() + 1;
         }

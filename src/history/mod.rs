@@ -38,7 +38,7 @@ mod stats;
 mod visible;
 mod words;
 
-pub use annotations::{Annotation, Named, Place};
+pub use annotations::{Annotation, MarkPlace, Named};
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};

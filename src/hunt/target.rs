@@ -48,11 +48,11 @@ pub struct Opened {
     pub isolation: &'static str,
     /// The strongest level promised there, if it can be checked.
     pub promise: Option<Level>,
-    place: Place,
+    place: SystemUnderTest,
 }
 
 #[derive(Clone)]
-enum Place {
+enum SystemUnderTest {
     Database { servers: Arc<[Server]>, clients: ClientOptions, faults: Faults },
     Store { model: Model, faults: Vec<Injection> },
 }
@@ -75,7 +75,7 @@ impl Target {
                     version: "store in memory".to_owned(),
                     isolation: model.name(),
                     promise: model.promises().parse().ok(),
-                    place: Place::Store { model: *model, faults: faults.clone() },
+                    place: SystemUnderTest::Store { model: *model, faults: faults.clone() },
                 });
             }
         };
@@ -87,7 +87,7 @@ impl Target {
             version,
             isolation: isolation.name,
             promise: isolation.promises.and_then(|code| code.parse().ok()),
-            place: Place::Database { servers: servers.into(), clients, faults },
+            place: SystemUnderTest::Database { servers: servers.into(), clients, faults },
         })
     }
 }
@@ -153,28 +153,30 @@ impl Opened {
     /// Plays every outcome on the first server and says what it does; nothing for a store.
     pub fn conformance(&self) -> Vec<Requirement> {
         match &self.place {
-            Place::Database { servers, .. } => servers.first().map_or(Vec::new(), |s| collect::conformance(&*s.driver)),
-            Place::Store { .. } => Vec::new(),
+            SystemUnderTest::Database { servers, .. } => {
+                servers.first().map_or(Vec::new(), |s| collect::conformance(&*s.driver))
+            }
+            SystemUnderTest::Store { .. } => Vec::new(),
         }
     }
 
     /// Whether there are several servers. Products promise their levels for one.
     pub fn has_several_servers(&self) -> bool {
-        matches!(&self.place, Place::Database { servers, .. } if servers.len() > 1)
+        matches!(&self.place, SystemUnderTest::Database { servers, .. } if servers.len() > 1)
     }
 
     /// The names of what breaks during a run on a database.
     pub fn faults(&self) -> Vec<&str> {
         match &self.place {
-            Place::Database { faults, .. } => faults.faults.iter().map(|fault| &*fault.name).collect(),
-            Place::Store { .. } => Vec::new(),
+            SystemUnderTest::Database { faults, .. } => faults.faults.iter().map(|fault| &*fault.name).collect(),
+            SystemUnderTest::Store { .. } => Vec::new(),
         }
     }
 
     /// The same, but nothing of this name breaks.
     pub fn without_fault(&self, name: &str) -> Opened {
         let mut fewer = self.clone();
-        if let Place::Database { faults, .. } = &mut fewer.place {
+        if let SystemUnderTest::Database { faults, .. } = &mut fewer.place {
             *faults = faults.without(name);
         }
         fewer
@@ -183,7 +185,7 @@ impl Opened {
     /// The same with barriers, as is usual for a run that is checked meanwhile; none if there is nothing to change.
     fn with_usual_barriers(&self, workload: &Workload) -> Option<Opened> {
         let mut opened = self.clone();
-        let Place::Database { servers, clients, .. } = &mut opened.place else { return None };
+        let SystemUnderTest::Database { servers, clients, .. } = &mut opened.place else { return None };
         let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
         let is_free = clients.barriers == Barriers::Usual && collect::no_barriers(&endpoints, workload).is_none();
         clients.barriers = Barriers::Every(BARRIERS);
@@ -210,12 +212,12 @@ impl Opened {
         let recorder = Recorder::create(path, &self.about(&workload))
             .map_err(|error| HuntError::File { path: shown(), problem: error.to_string() })?;
         let record = || match &self.place {
-            &Place::Database { ref servers, clients, ref faults } => {
+            &SystemUnderTest::Database { ref servers, clients, ref faults } => {
                 let collection = Collection { workload, time, clients };
                 let endpoints: Vec<Endpoint<'_>> = servers.iter().map(Server::endpoint).collect();
                 collect::collect_on(&endpoints, faults, &collection, &recorder, statistics, control)
             }
-            Place::Store { model, faults } => {
+            SystemUnderTest::Store { model, faults } => {
                 let generation = Generation { faults: faults.clone(), ..Generation::new(workload, *model) };
                 let control = time.map_or(control.clone(), |time| control.with_time_limit(time));
                 collect::simulate(&generation, &recorder, statistics, &control)
@@ -240,7 +242,7 @@ impl Opened {
     /// What clients do otherwise than usual and what breaks during a run on a database, as arguments of the command line, for
     /// the first line of a recording.
     fn options(&self) -> String {
-        let Place::Database { servers, clients, faults } = &self.place else { return String::new() };
+        let SystemUnderTest::Database { servers, clients, faults } = &self.place else { return String::new() };
         let ClientOptions { retries, patience, write_order, final_reads, barriers } = *clients;
         let usual = ClientOptions::default();
         let mut words: Vec<String> = Vec::new();
@@ -276,14 +278,14 @@ impl Opened {
     /// The first line of a recording.
     fn about(&self, workload: &Workload) -> String {
         let place = match &self.place {
-            Place::Database { servers, .. } => {
+            SystemUnderTest::Database { servers, .. } => {
                 let servers: Vec<String> = servers.iter().map(Server::shown).collect();
                 let names = self.faults();
                 let faults = if names.is_empty() { String::new() } else { format!(", faults {}", names.join(", ")) };
                 format!("{} on {}{faults}", self.name, servers.join(" and "))
             }
-            Place::Store { faults, .. } if faults.is_empty() => "no faults".to_owned(),
-            Place::Store { faults, .. } => {
+            SystemUnderTest::Store { faults, .. } if faults.is_empty() => "no faults".to_owned(),
+            SystemUnderTest::Store { faults, .. } => {
                 let faults: Vec<String> = faults.iter().map(|i| format!("{}={}", i.fault.name, i.times)).collect();
                 format!("faults {}", faults.join(", "))
             }

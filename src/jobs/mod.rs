@@ -4,7 +4,7 @@
 //! (partial results) and its last message when it is done; the frame drains them with [`Job::poll`]. Dropping a job
 //! tells the work to stop and discards whatever it still sends, so a result can never arrive for an outdated question;
 //! [`Revision`] numbers say which question a job answers when several follow each other. A panic in the work becomes a
-//! [`State::Failed`] and does not end the program. Knows nothing about histories: it runs any closure for any message
+//! [`JobState::Failed`] and does not end the program. Knows nothing about histories: it runs any closure for any message
 //! type.
 
 mod discard;
@@ -40,7 +40,7 @@ impl Revision {
 
 /// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum JobState {
     /// The work is in progress.
     Running,
     /// The work returned.
@@ -77,7 +77,7 @@ pub struct Job<T: Send + 'static> {
     revision: Revision,
     started: Instant,
     ended: Option<Instant>,
-    state: State,
+    state: JobState,
 }
 
 impl<T: Send + 'static> Job<T> {
@@ -104,8 +104,8 @@ impl<T: Send + 'static> Job<T> {
         };
         let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(body);
         let state = match thread {
-            Ok(_detached) => State::Running,
-            Err(error) => State::Failed(format!("no thread could be started: {error}")),
+            Ok(_detached) => JobState::Running,
+            Err(error) => JobState::Failed(format!("no thread could be started: {error}")),
         };
         Job { control, receiver, revision, started: Instant::now(), ended: None, state }
     }
@@ -116,14 +116,14 @@ impl<T: Send + 'static> Job<T> {
         while let Ok(event) = self.receiver.try_recv() {
             match event {
                 Event::Message(message) => messages.push(message),
-                Event::Finished => self.end(State::Finished),
-                Event::Panicked(text) => self.end(State::Failed(text)),
+                Event::Finished => self.end(JobState::Finished),
+                Event::Panicked(text) => self.end(JobState::Failed(text)),
             }
         }
         messages
     }
 
-    fn end(&mut self, state: State) {
+    fn end(&mut self, state: JobState) {
         self.state = state;
         self.ended = Some(Instant::now());
     }
@@ -142,11 +142,11 @@ impl<T: Send + 'static> Job<T> {
 
     /// Whether the work had not ended at the last [`Job::poll`].
     pub fn is_running(&self) -> bool {
-        self.state == State::Running
+        self.state == JobState::Running
     }
 
     /// Its state, as of the last [`Job::poll`].
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &JobState {
         &self.state
     }
 
@@ -238,7 +238,7 @@ mod tests {
             (0..3).for_each(|n| outbox.send(n));
         });
         assert_eq!(wait(&mut job), [0, 1, 2]);
-        assert_eq!(job.state(), &State::Finished);
+        assert_eq!(job.state(), &JobState::Finished);
         assert_eq!(wakes.load(Ordering::SeqCst), 4, "one per message and one for the end");
         assert_eq!(job.progress().phase, "counting");
     }
@@ -247,7 +247,7 @@ mod tests {
     fn a_panic_is_a_failed_job() {
         let mut job = Job::<()>::start("test", Revision::default(), silent(), |_, _| panic!("on purpose"));
         wait(&mut job);
-        assert_eq!(job.state(), &State::Failed("on purpose".to_owned()));
+        assert_eq!(job.state(), &JobState::Failed("on purpose".to_owned()));
     }
 
     #[test]

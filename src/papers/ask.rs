@@ -40,7 +40,7 @@ pub(super) fn ask(
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Asked {
     let (checker, levels) = (choice.checker, options.levels.as_slice());
-    let mut run = Run { input: &input, choice, control, asked: Asked::default() };
+    let mut run = PaperCheck { input: &input, choice, control, asked: Asked::default() };
     run.asked.assumptions.extend_from_slice(input.resolution.assumptions());
     run.asked.assumptions.extend(as_published(choice).map(str::to_owned));
     run.asked.found.counts = match checker.is_plume() {
@@ -92,14 +92,14 @@ const PUBLISHED: &str = "The counts are those of Plume's published program (--co
                          not triples, session order only between neighbours, and one commit order serves all levels. Verdicts and listed \
                          violations go by IsoScope's rule (--count own).";
 
-struct Run<'a> {
+struct PaperCheck<'a> {
     input: &'a Input<'a>,
     choice: &'a Choice,
     control: &'a Control,
     asked: Asked,
 }
 
-impl Run<'_> {
+impl PaperCheck<'_> {
     fn decide(&mut self, level: Level) -> Result<Verdict, Cause> {
         let checker = self.choice.checker;
         if !checker.decides(level) {

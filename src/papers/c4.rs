@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 
 /// What the algorithm finds.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct C4Findings {
     /// A commit order that satisfies TCC except for TAP-e; `None` if C4 calls it violated.
     pub(super) order: Option<Vec<Node>>,
     /// All instances of the twelve patterns.
@@ -47,7 +47,7 @@ pub(super) struct Input<'a> {
 }
 
 /// Algorithm 2.
-pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) -> Result<Found, Stop> {
+pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) -> Result<C4Findings, Stop> {
     let Input { resolution, index, reads, .. } = input;
     let mut counts = wrong_reads(input, control)?;
     let is_first = |read: usize| {
@@ -79,7 +79,7 @@ pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) ->
         false => None,
     };
     let order = order.map(|order| order.into_iter().filter(|&node| node < view.n() as Node).collect());
-    Ok(Found { order, counts })
+    Ok(C4Findings { order, counts })
 }
 
 fn add(counts: &mut BTreeMap<C4Pattern, u64>, pattern: C4Pattern, more: u64) {

@@ -5,7 +5,7 @@
 //! predecessors. Plume propagates changes downstream instead, so a clock may grow after it was copied; vectors allow
 //! that, tree clocks do not.
 
-use super::search::{Fixed, Search};
+use super::search::{Fixed, FixedEndSearch};
 use super::tree_clock::TreeClocks;
 use super::vectors::Vectors;
 use super::{Stop, most_at_once};
@@ -37,7 +37,7 @@ pub(super) struct Order<'a> {
 enum Reach<'a> {
     Vectors(Vectors),
     TreeClocks(TreeClocks),
-    Search(Box<Search<'a>>),
+    Search(Box<FixedEndSearch<'a>>),
 }
 
 impl<'a> Order<'a> {
@@ -56,7 +56,7 @@ impl<'a> Order<'a> {
         let reach = match means {
             Reachability::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, most, control)?),
             Reachability::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?),
-            Reachability::Search => Reach::Search(Box::new(Search::new(graph))),
+            Reachability::Search => Reach::Search(Box::new(FixedEndSearch::new(graph))),
         };
         Ok(Order { index, components, reach })
     }

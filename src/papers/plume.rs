@@ -42,7 +42,7 @@ pub(super) struct PlumeVariant {
 
 /// What the algorithm finds at one level.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct PlumeFindings {
     /// A commit order that satisfies the level; `None` if it is violated. TAP-a to f and j have not been checked.
     pub(super) order: Option<Vec<Node>>,
     /// All instances of TAP-g to n that the level prohibits, except TAP-j.
@@ -60,7 +60,7 @@ const PATTERNS: [Pattern; 6] = [
 ];
 
 /// Algorithm 1 for RC, RA or TCC.
-pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &Control) -> Result<Found, Stop> {
+pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &Control) -> Result<PlumeFindings, Stop> {
     let view = View::new(index, &|_| true, control)?;
     let mut counts = BTreeMap::new();
     add_cycles(&view, &mut counts);
@@ -80,7 +80,7 @@ pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &C
     };
     // ⊥ is not part of the order.
     let order = order.map(|order| order.into_iter().filter(|&node| node < view.n() as Node).collect());
-    Ok(Found { order, counts })
+    Ok(PlumeFindings { order, counts })
 }
 
 /// `CheckCOTAP`, TAP-g: the components of SO ∪ WR. If lists show an order of versions, also the components that it

@@ -15,18 +15,18 @@ pub(super) enum Fixed {
 }
 
 /// Searches in one graph.
-pub(super) struct Search<'a> {
+pub(super) struct FixedEndSearch<'a> {
     graph: &'a Digraph,
     reversed: Digraph,
     from: Last,
     to: Last,
 }
 
-impl<'a> Search<'a> {
+impl<'a> FixedEndSearch<'a> {
     /// Reverses the graph.
-    pub(super) fn new(graph: &'a Digraph) -> Search<'a> {
+    pub(super) fn new(graph: &'a Digraph) -> FixedEndSearch<'a> {
         let last = || Last { root: None, number: 0, reached: vec![0; graph.n_vertices()], open: Vec::new() };
-        Search { graph, reversed: graph.reversed(), from: last(), to: last() }
+        FixedEndSearch { graph, reversed: graph.reversed(), from: last(), to: last() }
     }
 
     /// Whether a path of at least one edge leads from `a` to `b`.

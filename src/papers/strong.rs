@@ -27,10 +27,10 @@ pub(super) fn decide(
             let (found, sizes) = polysi::check(input.index, level, how, control)?;
             assumptions.push(format!("PolySI's check of {level}: {sizes}."));
             match found {
-                polysi::Found::Satisfied(order) => Ok(Some(order)),
+                polysi::PolySiAnswer::Satisfied(order) => Ok(Some(order)),
                 // Without compaction what is finally left are two orders of one pair.
-                polysi::Found::Violated(_) if !how.compact => Ok(None),
-                polysi::Found::Violated(cycle) => {
+                polysi::PolySiAnswer::Violated(_) if !how.compact => Ok(None),
+                polysi::PolySiAnswer::Violated(cycle) => {
                     assumptions.extend(polysi::told(input, level, &cycle, control)?);
                     Ok(None)
                 }

@@ -97,9 +97,9 @@ impl Index {
     fn number_slots(
         &mut self,
         history: &History,
-        parts: &[Part],
+        parts: &[NodeRange],
         control: &Control,
-    ) -> Result<Vec<Version>, Interrupt> {
+    ) -> Result<Vec<SlotWriter>, Interrupt> {
         let n_keys = history.n_keys();
         let counted: Vec<Counted> = parts.par_iter().map(|part| Counted::new(history, self, part)).collect();
         control.check()?;
@@ -133,7 +133,7 @@ impl Index {
         self.write_key = vec![0; n_slots];
         self.write_slot = vec![0; n_slots];
         let operations = (0..history.n_operations()).into_par_iter().with_min_len(LONG);
-        let mut version_of_write: Vec<Version> = operations.map(|_| Version::NONE).collect();
+        let mut version_of_write: Vec<SlotWriter> = operations.map(|_| SlotWriter::NONE).collect();
         let mut work = Vec::with_capacity(parts.len());
         let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), version_of_write.as_mut_slice());
         for (part, next) in parts.iter().zip(next) {
@@ -168,11 +168,11 @@ impl Index {
         history: &History,
         resolution: &Resolution,
         choice: &Choice,
-        version_of_write: &[Version],
-        parts: &[Part],
+        version_of_write: &[SlotWriter],
+        parts: &[NodeRange],
     ) {
         let kinds = history.kinds();
-        let n_reads = |part: &Part| part.operations.clone().filter(|&o| kinds[o] == OperationKind::Read).count();
+        let n_reads = |part: &NodeRange| part.operations.clone().filter(|&o| kinds[o] == OperationKind::Read).count();
         let most: Vec<usize> = parts.par_iter().map(n_reads).collect();
         let n_most: usize = most.iter().sum();
         // Each part fills its own range of the arrays, with its external reads.
@@ -221,13 +221,13 @@ impl Index {
 }
 
 /// A range of nodes and the operations up to the next part's.
-struct Part {
+struct NodeRange {
     nodes: Range<usize>,
     operations: Range<usize>,
 }
 
 /// Parts for all threads, as far as they pay off. Operations ascend with nodes.
-fn parts(history: &History, index: &Index) -> Vec<Part> {
+fn parts(history: &History, index: &Index) -> Vec<NodeRange> {
     let (n_nodes, n_operations) = (index.n_nodes(), history.n_operations());
     let most = n_operations / PART.max(history.n_keys());
     let n_parts = n_pieces(most).min(n_nodes.max(1));
@@ -237,7 +237,7 @@ fn parts(history: &History, index: &Index) -> Vec<Part> {
         _ if part == n_parts => n_operations,
         _ => history.operation_range(index.transaction[first_node(part)]).start,
     };
-    let part = |n: usize| Part {
+    let part = |n: usize| NodeRange {
         nodes: first_node(n)..first_node(n + 1),
         operations: first_operation(n)..first_operation(n + 1),
     };
@@ -253,7 +253,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(history: &History, index: &Index, part: &Part) -> Counted {
+    fn new(history: &History, index: &Index, part: &NodeRange) -> Counted {
         let (kinds, keys) = (history.kinds(), history.keys());
         let mut of_key = vec![0; history.n_keys()];
         let mut seen_by = vec![NONE; history.n_keys()];
@@ -277,25 +277,25 @@ impl Counted {
 
 /// The version that a write makes, or that replaced it if its transaction overwrote it.
 #[derive(Clone, Copy)]
-struct Version {
+struct SlotWriter {
     slot: u32,
     /// The slot's.
     node: u32,
 }
 
-impl Version {
+impl SlotWriter {
     /// For a read, or for a transaction that is not a node.
-    const NONE: Version = Version { slot: NONE, node: NONE };
+    const NONE: SlotWriter = SlotWriter { slot: NONE, node: NONE };
 }
 
 /// Where a part writes its slots.
 struct Numbering<'a> {
-    part: &'a Part,
+    part: &'a NodeRange,
     /// By key: the next slot of this part.
     next: Vec<u32>,
     keys: &'a mut [u32],
     write_slots: &'a mut [u32],
-    of_write: &'a mut [Version],
+    of_write: &'a mut [SlotWriter],
     /// By slot: node and operation. Each is written by the part of its node only.
     slots: &'a [AtomicU64],
 }
@@ -320,7 +320,7 @@ impl Numbering<'_> {
                 }
                 let slot = *next - 1;
                 self.slots[slot as usize].store((node as u64) << 32 | o as u64, Ordering::Relaxed);
-                self.of_write[o - self.part.operations.start] = Version { slot, node: node as u32 };
+                self.of_write[o - self.part.operations.start] = SlotWriter { slot, node: node as u32 };
             }
             written.sort_unstable();
             for &write in &written {
@@ -350,12 +350,12 @@ impl Reads<'_> {
         history: &History,
         resolution: &Resolution,
         choice: &Choice,
-        version_of_write: &[Version],
+        version_of_write: &[SlotWriter],
         index: &Index,
-        part: &Part,
+        part: &NodeRange,
     ) {
         let (kinds, keys) = (history.kinds(), history.keys());
-        let initial = Version { slot: INITIAL_SLOT, node: NONE };
+        let initial = SlotWriter { slot: INITIAL_SLOT, node: NONE };
         let may_be_open = resolution.has_multiple_sources();
         let last = version_of_write.len().saturating_sub(1);
         let mut versions = Ahead::new();
@@ -377,7 +377,7 @@ impl Reads<'_> {
                             // Reads without a write get an arbitrary value.
                             resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
                         }) {
-                            Version { slot: NONE, .. } => continue,
+                            SlotWriter { slot: NONE, .. } => continue,
                             version if version.node == node as u32 => continue,
                             version => version,
                         }

@@ -38,7 +38,7 @@ pub fn exclusions(
     if edges.len().div_ceil(64).saturating_mul(n_fixed + window.len()) > MOST_WORK {
         return Ok(Vec::new());
     }
-    let mut found = Found::default();
+    let mut found = ExcludedSides::default();
     let words = (MOST_WORDS / window.len()).clamp(1, 64).min(edges.len().div_ceil(64));
     for first in (0..edges.len()).step_by(64 * words) {
         control.check()?;
@@ -78,12 +78,12 @@ pub fn exclusions(
 
 /// Cycles with the sides they exclude.
 #[derive(Default)]
-struct Found {
+struct ExcludedSides {
     cycles: Vec<Vec<CycleEdge>>,
     seen: FxHashSet<Vec<Lit>>,
 }
 
-impl Found {
+impl ExcludedSides {
     /// Lists the cycle of two edges, or of one that closes a cycle alone, unless the sides are known to exclude each other;
     /// false if there are too many.
     fn add(&mut self, a: &CycleEdge, b: &CycleEdge) -> bool {

@@ -15,7 +15,7 @@ pub(super) fn check(
     wrong: &[OperationId],
 ) -> Result<(), String> {
     let Some(claim) = &violation.claim else { return Ok(()) };
-    let scene = Shown { history, violation, transactions };
+    let scene = ClaimScope { history, violation, transactions };
     let checked = match &claim.says {
         ClaimKind::WrongValue { pattern, reads } => scene.wrong_value(pattern, reads, wrong),
         ClaimKind::StaleRead { read, older, newer, write, sight, seen } => {
@@ -99,13 +99,13 @@ fn choice(edge: &EdgeEntry) -> Option<Choice> {
     }
 }
 
-struct Shown<'a> {
+struct ClaimScope<'a> {
     history: &'a History,
     violation: &'a ViolationEntry,
     transactions: &'a [TransactionId],
 }
 
-impl Shown<'_> {
+impl ClaimScope<'_> {
     /// The edges of the only cycle.
     fn cycle(&self) -> Result<Vec<&EdgeEntry>, String> {
         match &self.violation.proof {

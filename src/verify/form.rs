@@ -169,7 +169,7 @@ impl Form<'_> {
         let in_proof = named(proof).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
         reads.extend(in_proof.iter().filter(|&&o| self.history.operation(o).kind == OperationKind::Read));
         let (history, resolution) = (self.history, self.resolution);
-        let shown = roles::Shown { history, resolution, pattern: &self.violation.pattern };
+        let shown = roles::ReadRoles { history, resolution, pattern: &self.violation.pattern };
         for entry in listed {
             let o = of(entry)?;
             let has_part = match has_cases {

@@ -7,7 +7,7 @@ use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
 /// How evidence about a level is checked.
-pub(super) struct Row {
+pub(super) struct EvidenceRule {
     pub(super) code: &'static str,
     /// The strongest levels that it implies.
     implies: &'static [&'static str],
@@ -154,58 +154,58 @@ pub(super) enum Searched {
 
 /// Weakest first.
 #[rustfmt::skip]
-pub(super) const ROWS: [Row; 51] = [
-    Row { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
-    Row { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
-    Row { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
-    Row { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
-    Row { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
-    Row { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
-    Row { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
-    Row { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
-    Row { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
-    Row { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
-    Row { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), searched: Searched::CyclesAndDivergence, cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
-    Row { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
-    Row { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
-    Row { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
-    Row { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
-    Row { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
-    Row { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
-    Row { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
-    Row { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
-    Row { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    Row { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
+pub(super) const ROWS: [EvidenceRule; 51] = [
+    EvidenceRule { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
+    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
+    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
+    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
+    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
+    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
+    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
+    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
+    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
+    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
+    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), searched: Searched::CyclesAndDivergence, cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
+    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
+    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
+    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
+    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
+    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
+    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
+    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
+    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.
@@ -214,13 +214,14 @@ pub(super) fn place(code: &str) -> Option<usize> {
 }
 
 /// The row of a level.
-pub(super) fn row(code: &str) -> Option<&'static Row> {
+pub(super) fn row(code: &str) -> Option<&'static EvidenceRule> {
     place(code).map(|place| &ROWS[place])
 }
 
 /// The same level with sessions and without real time; itself if it is not decided without.
-pub(super) fn without_times(place: usize) -> &'static Row {
-    let same = |row: &&Row| row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none();
+pub(super) fn without_times(place: usize) -> &'static EvidenceRule {
+    let same =
+        |row: &&EvidenceRule| row.strength == ROWS[place].strength && row.time.is_none() && row.plain_of.is_none();
     ROWS.iter().find(same).unwrap_or(&ROWS[place])
 }
 
@@ -249,20 +250,20 @@ pub(super) fn implies(stronger: usize, weaker: usize) -> bool {
 
 /// What evidence has been accepted, by place of a level.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
+pub(super) struct Accepted {
     /// A witness was replayed.
     pub(super) satisfied: [bool; ROWS.len()],
     /// A violation was confirmed.
     pub(super) violated: [bool; ROWS.len()],
 }
 
-impl Default for Shown {
-    fn default() -> Shown {
-        Shown { satisfied: [false; ROWS.len()], violated: [false; ROWS.len()] }
+impl Default for Accepted {
+    fn default() -> Accepted {
+        Accepted { satisfied: [false; ROWS.len()], violated: [false; ROWS.len()] }
     }
 }
 
-impl Shown {
+impl Accepted {
     /// The strongest level with a witness that implies this one.
     fn satisfied_by(&self, level: usize) -> Option<&'static str> {
         (0..ROWS.len())
@@ -288,7 +289,7 @@ pub(super) enum Standing {
 }
 
 /// What evidence says about a verdict.
-pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Shown) -> Standing {
+pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Accepted) -> Standing {
     let (by_witness, by_violation) = (shown.satisfied_by(level), shown.violated_by(level));
     match (verdict, by_witness, by_violation) {
         (VerdictWord::Undecided, ..) => Standing::Shown,

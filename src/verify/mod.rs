@@ -85,7 +85,7 @@ pub use witness::Witness;
 
 use crate::history::{History, SessionId, TransactionId};
 use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
-use levels::{Shown, Standing};
+use levels::{Accepted, Standing};
 use recount::Recount;
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
@@ -136,7 +136,7 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     }
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
-    let (mut verified, mut shown) = (Verified::default(), Shown::default());
+    let (mut verified, mut shown) = (Verified::default(), Accepted::default());
     for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
         match (levels::place(&level.level), witness::check(history, &resolution, &names, level)) {
             (Some(place), Ok(is_replayed)) => shown.satisfied[place] |= is_replayed,

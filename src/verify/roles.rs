@@ -6,13 +6,13 @@ use super::resolution::Resolution;
 use crate::history::{History, OperationId, OperationKind, Value};
 
 /// What single reads are said to show.
-pub(super) struct Shown<'a> {
+pub(super) struct ReadRoles<'a> {
     pub(super) history: &'a History,
     pub(super) resolution: &'a Resolution<'a>,
     pub(super) pattern: &'a str,
 }
 
-impl Shown<'_> {
+impl ReadRoles<'_> {
     /// Whether a write is part of the argument that these reads are instances of the pattern: one that was returned and
     /// should not have been, or one that should have been. O(operations of the transactions, lengths of the lists).
     pub(super) fn concerns(&self, reads: &[OperationId], write: OperationId) -> bool {

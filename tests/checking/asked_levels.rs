@@ -7,7 +7,7 @@ use crate::common;
 use common::notation::{Style, random};
 use isoscope::checkers::{self, Cause, Findings, Level, Options, Verdict};
 use isoscope::control::Control;
-use isoscope::formats::{self, Found, Input};
+use isoscope::formats::{self, Input, ListedFile};
 use isoscope::history::{History, TransactionId};
 use isoscope::relations;
 use isoscope::report::{Report, Settings, VerdictWord};
@@ -173,7 +173,7 @@ fn an_unrelated_session_changes_nothing_in_real_histories() {
     let Some(corpus) = common::corpus() else { return };
     let (mut n, mut n_set_up) = (0, 0);
     for found in formats::histories(&[corpus], &Control::new()).expect("not stopped") {
-        let Found::History(path) = found else { continue };
+        let ListedFile::History(path) = found else { continue };
         let Ok(history) = formats::open(&path, None, &Control::new()) else { continue };
         let mut text = Vec::new();
         if history.n_operations() > MOST_OPERATIONS || formats::write(&history, "text", &mut text).is_err() {

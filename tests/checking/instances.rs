@@ -94,7 +94,7 @@ fn what_is_counted_in_the_samples_is_listed() {
     let samples =
         formats::histories(&[repository("sample_histories")], &Control::new()).expect("the samples are there");
     for sample in samples {
-        let formats::Found::History(path) = sample else { continue };
+        let formats::ListedFile::History(path) = sample else { continue };
         let history = formats::open(&path, None, &Control::new()).expect("a sample can be read");
         for most in [1, 1000] {
             all_listed(&history, most).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));

@@ -3,7 +3,7 @@
 use crate::common;
 
 use isoscope::control::Control;
-use isoscope::formats::{self, Found, is_one_history};
+use isoscope::formats::{self, ListedFile, is_one_history};
 use isoscope::history::{History, OperationId};
 use std::io::Write;
 use std::path::Path;
@@ -143,8 +143,8 @@ fn a_folder_of_histories_is_a_batch_and_one_bad_file_is_part_of_it() {
     let names: Vec<String> = found
         .iter()
         .map(|found| match found {
-            Found::History(path) => path.strip_prefix(folder.path()).expect("inside").display().to_string(),
-            Found::Unusable { message, .. } => message.clone(),
+            ListedFile::History(path) => path.strip_prefix(folder.path()).expect("inside").display().to_string(),
+            ListedFile::Unusable { message, .. } => message.clone(),
         })
         .collect();
     assert_eq!(names, ["a/history.bincode", "b.txt", "c/run"]);

@@ -3,7 +3,7 @@
 use crate::common;
 
 use isoscope::control::Control;
-use isoscope::formats::{self, Input, Part};
+use isoscope::formats::{self, FilePart, Input};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Reads bytes as whatever they look like, as the sample's own format, and as a file of a folder.
 fn look_at(name: &str, format: &str, bytes: &[u8]) {
     let control = Control::new();
-    let part = [Part { name, bytes }];
+    let part = [FilePart { name, bytes }];
     let results = [
         formats::read(&Input::new(name, bytes), None, &control),
         formats::read(&Input::new(name, bytes), Some(format), &control),

@@ -117,7 +117,7 @@ fn every_format_has_a_sample_and_all_of_one_history_have_the_same_verdicts() {
     let found = formats::histories(&[folder], &control).expect("not stopped");
     let mut formats_seen = BTreeSet::new();
     for found in found {
-        let formats::Found::History(path) = found else { panic!("{found:?}") };
+        let formats::ListedFile::History(path) = found else { panic!("{found:?}") };
         let history = formats::open(&path, None, &control).unwrap_or_else(|error| panic!("{error}"));
         let format = history.origin().format;
         formats_seen.insert(format);

@@ -7,7 +7,7 @@ use common::examine;
 use common::oracle::LEVELS;
 use isoscope::checkers::Level;
 use isoscope::control::Control;
-use isoscope::formats::{self, Input, Likelihood, Part};
+use isoscope::formats::{self, FilePart, Input, Likelihood};
 use isoscope::history::{
     Builder, History, Interval, OperationId, OperationKind, Origin, Outcome, Statistics, TransactionId, Value,
 };
@@ -168,7 +168,7 @@ fn read(bytes: &[u8], format: Option<&str>) -> Result<History, String> {
 
 /// As the second file of a folder.
 fn read_in_folder(bytes: &[u8]) -> Result<History, String> {
-    let parts = [Part { name: "J1.log", bytes: b"{\"value\": []}\n" }, Part { name: "J12.log", bytes }];
+    let parts = [FilePart { name: "J1.log", bytes: b"{\"value\": []}\n" }, FilePart { name: "J12.log", bytes }];
     formats::read(&Input::folder("run", &parts), None, &Control::new()).map_err(|error| error.to_string())
 }
 

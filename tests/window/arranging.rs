@@ -364,7 +364,7 @@ fn note_and_filter_are_found_from_every_page() {
 
 #[test]
 fn a_transaction_is_marked_and_found_again() {
-    use isoscope::history::Place;
+    use isoscope::history::MarkPlace;
     let (mut window, folder) = opened(TWO, egui::Theme::Dark);
     press(&mut window, egui::Key::Num6);
     let t = document(&window).browser.transaction;
@@ -397,7 +397,7 @@ fn a_transaction_is_marked_and_found_again() {
     press(&mut window, egui::Key::Escape);
     shift(&mut window, egui::Key::M);
     assert!(
-        matches!(&marks(&window)[..], [_, mark] if matches!(mark.place, Place::Between(..))),
+        matches!(&marks(&window)[..], [_, mark] if matches!(mark.place, MarkPlace::Between(..))),
         "{:?}",
         marks(&window)
     );

@@ -10,7 +10,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::App;
-use isoscope::app::collecting::table::{Run, Stage};
+use isoscope::app::collecting::table::{CollectRun, Stage};
 use isoscope::app::command::Command;
 use isoscope::app::state::{Phase, Source};
 use isoscope::checkers::Level;
@@ -91,7 +91,7 @@ fn store(window: &mut Window, model: Model, faults: &[&str]) {
     }
 }
 
-fn last_run(window: &Window) -> &Run {
+fn last_run(window: &Window) -> &CollectRun {
     window.state().state().collect.run.as_ref().expect("something was run")
 }
 

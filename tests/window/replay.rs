@@ -167,7 +167,7 @@ fn what_one_cycle_explains_has_no_cases() {
 }
 
 /// The run of the chosen anomaly, once it is made.
-fn replayed(window: &mut Window) -> Arc<isoscope::counterexample::replay::Run> {
+fn replayed(window: &mut Window) -> Arc<isoscope::counterexample::replay::ReplayRun> {
     wait(window, "the replay", |window| document(window).run.as_ref().is_some_and(|view| view.run.is_some()));
     document(window).run.as_ref().and_then(|view| view.run.clone()).expect("just seen")
 }

@@ -11,7 +11,7 @@ use super::style::counted;
 use super::verdict_summary::Conclusion;
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Level, LevelSet, Pattern};
-use crate::formats::Found;
+use crate::formats::ListedFile;
 use crate::jobs;
 use crate::relations::Relation;
 use std::cmp::{Ordering, Reverse};
@@ -91,7 +91,7 @@ impl Signature {
 
 /// One history of the folder.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct BatchRow {
     /// Its file or folder.
     pub path: PathBuf,
     /// Its path relative to the folder.
@@ -102,10 +102,10 @@ pub struct Row {
     text: String,
 }
 
-impl Row {
-    fn new(path: PathBuf, name: String, outcome: Outcome) -> Row {
+impl BatchRow {
+    fn new(path: PathBuf, name: String, outcome: Outcome) -> BatchRow {
         let text = text_of(&name, &outcome);
-        Row { path, name, outcome, text }
+        BatchRow { path, name, outcome, text }
     }
 
     fn set(&mut self, outcome: Outcome) {
@@ -176,7 +176,7 @@ pub struct Batch {
     /// The folder.
     pub folder: PathBuf,
     /// Its histories, by name.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BatchRow>,
     /// Indices of the rows that pass the filter, as sorted.
     pub order: Vec<usize>,
     /// What rows are sorted by.
@@ -205,16 +205,16 @@ pub struct Batch {
 
 impl Batch {
     /// Rows that are waiting to be checked, or could not be used.
-    pub fn new(folder: &Path, found: Vec<Found>) -> Batch {
-        let row = |found: Found| {
+    pub fn new(folder: &Path, found: Vec<ListedFile>) -> Batch {
+        let row = |found: ListedFile| {
             let (path, outcome) = match found {
-                Found::History(path) => (path, Outcome::Waiting),
-                Found::Unusable { path, message } => (path, Outcome::Failed(message)),
+                ListedFile::History(path) => (path, Outcome::Waiting),
+                ListedFile::Unusable { path, message } => (path, Outcome::Failed(message)),
             };
             let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            Row::new(path, name, outcome)
+            BatchRow::new(path, name, outcome)
         };
-        let mut rows: Vec<Row> = found.into_iter().map(row).collect();
+        let mut rows: Vec<BatchRow> = found.into_iter().map(row).collect();
         rows.sort_by(|a, b| a.name.cmp(&b.name));
         let n_known = rows.iter().filter(|row| !matches!(row.outcome, Outcome::Waiting)).count();
         let mut batch = Batch {
@@ -348,7 +348,7 @@ impl Batch {
 }
 
 /// Whether a row contains all words.
-fn passes(row: &Row, words: &[String]) -> bool {
+fn passes(row: &BatchRow, words: &[String]) -> bool {
     words.iter().all(|word| row.text.contains(word))
 }
 
@@ -409,8 +409,8 @@ mod tests {
         check_one(&path, &[Level::PlainSnapshotIsolation], &Control::new())
     }
 
-    fn row(name: &str, outcome: Outcome) -> Row {
-        Row::new(PathBuf::from(name), name.to_owned(), outcome)
+    fn row(name: &str, outcome: Outcome) -> BatchRow {
+        BatchRow::new(PathBuf::from(name), name.to_owned(), outcome)
     }
 
     #[test]
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_known_moves_to_its_place() {
-        let found = ["a", "b", "c", "d"].map(|name| Found::History(PathBuf::from(name)));
+        let found = ["a", "b", "c", "d"].map(|name| ListedFile::History(PathBuf::from(name)));
         let mut batch = Batch::new(Path::new(""), found.into());
         batch.sort_by(Column::Anomalies);
         batch.chosen = 3;

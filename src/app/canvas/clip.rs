@@ -4,7 +4,7 @@ use egui::{Pos2, Rect};
 
 /// A part of a line inside an area.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Run {
+pub(super) struct VisibleStretch {
     /// How far along the line it begins.
     pub(super) begin: f32,
     /// Its points.
@@ -12,8 +12,8 @@ pub(super) struct Run {
 }
 
 /// The parts of a line within `area`, in order. O(points).
-pub(super) fn in_sight(points: &[Pos2], area: Rect) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+pub(super) fn in_sight(points: &[Pos2], area: Rect) -> Vec<VisibleStretch> {
+    let mut runs: Vec<VisibleStretch> = Vec::new();
     let mut along = 0.0;
     let mut goes_on = false;
     for pair in points.windows(2) {
@@ -26,8 +26,10 @@ pub(super) fn in_sight(points: &[Pos2], area: Rect) -> Vec<Run> {
         };
         match runs.last_mut() {
             Some(run) if goes_on && enter == 0.0 => run.points.push(from.lerp(to, leave)),
-            _ => runs
-                .push(Run { begin: along + enter * length, points: vec![from.lerp(to, enter), from.lerp(to, leave)] }),
+            _ => runs.push(VisibleStretch {
+                begin: along + enter * length,
+                points: vec![from.lerp(to, enter), from.lerp(to, leave)],
+            }),
         }
         goes_on = leave == 1.0;
         along += length;
@@ -69,15 +71,15 @@ mod tests {
     #[test]
     fn what_is_inside_stays_whole() {
         let line = [pos2(1.0, 1.0), pos2(5.0, 1.0), pos2(5.0, 9.0)];
-        assert_eq!(in_sight(&line, AREA), [Run { begin: 0.0, points: line.to_vec() }]);
+        assert_eq!(in_sight(&line, AREA), [VisibleStretch { begin: 0.0, points: line.to_vec() }]);
     }
 
     #[test]
     fn what_leaves_and_comes_back_has_two_parts_that_know_how_far_along_they_are() {
         let line = [pos2(-5.0, 2.0), pos2(15.0, 2.0), pos2(15.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)];
         let runs = in_sight(&line, AREA);
-        let first = Run { begin: 5.0, points: vec![pos2(0.0, 2.0), pos2(10.0, 2.0)] };
-        let second = Run { begin: 31.0, points: vec![pos2(10.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)] };
+        let first = VisibleStretch { begin: 5.0, points: vec![pos2(0.0, 2.0), pos2(10.0, 2.0)] };
+        let second = VisibleStretch { begin: 31.0, points: vec![pos2(10.0, 8.0), pos2(4.0, 8.0), pos2(4.0, 5.0)] };
         assert_eq!(runs, [first, second]);
     }
 

@@ -18,7 +18,7 @@ use form::{Field, Form, Trouble};
 use order::Purpose;
 use std::path::PathBuf;
 use std::sync::Arc;
-use table::{Run, Stage};
+use table::{CollectRun, Stage};
 pub(super) use work::COLLECT;
 pub use work::Message;
 
@@ -30,7 +30,7 @@ pub struct Collecting {
     /// What is wrong with it, or with the run.
     pub error: Option<Trouble>,
     /// The last run.
-    pub run: Option<Run>,
+    pub run: Option<CollectRun>,
 }
 
 impl Collecting {
@@ -55,7 +55,7 @@ impl Collecting {
 
     /// Whether a run is in progress.
     pub fn is_running(&self) -> bool {
-        self.run.as_ref().is_some_and(Run::is_running)
+        self.run.as_ref().is_some_and(CollectRun::is_running)
     }
 }
 
@@ -91,7 +91,7 @@ impl App {
         };
         collect.form.hide_passwords();
         collect.error = None;
-        collect.run = Some(Run::new(purpose, order.table()));
+        collect.run = Some(CollectRun::new(purpose, order.table()));
         let pool = self.pool.clone();
         self.start(&COLLECT, move |control, outbox| work::run(&order, &pool, control, outbox));
     }

@@ -80,7 +80,7 @@ impl Checked {
 
 /// A finished round.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct FinishedRound {
     /// Seed of its workload.
     pub seed: u64,
     /// Its isolation level.
@@ -97,7 +97,7 @@ pub struct Row {
     pub error: Option<String>,
 }
 
-impl Row {
+impl FinishedRound {
     /// Its name among those of the same run.
     pub fn name(&self, purpose: Purpose) -> String {
         match purpose {
@@ -137,7 +137,7 @@ pub enum Stage {
 
 /// A run and what is known of it.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct CollectRun {
     /// What is run.
     pub purpose: Purpose,
     /// The current stage.
@@ -157,15 +157,15 @@ pub struct Run {
     /// What is known of the part recorded so far.
     pub live: Live,
     /// Finished rounds, oldest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FinishedRound>,
     /// The file for a table of them.
     pub table: PathBuf,
 }
 
-impl Run {
+impl CollectRun {
     /// Before anything has happened.
-    pub fn new(purpose: Purpose, table: PathBuf) -> Run {
-        Run {
+    pub fn new(purpose: Purpose, table: PathBuf) -> CollectRun {
+        CollectRun {
             purpose,
             stage: Stage::Opening,
             version: None,
@@ -223,7 +223,7 @@ impl Run {
     }
 
     /// The most interesting round: the newest with a violation, else the newest that has a file.
-    pub fn best(&self) -> Option<&Row> {
+    pub fn best(&self) -> Option<&FinishedRound> {
         let mut there = self.rows.iter().rev().filter(|row| row.path.is_some());
         there.clone().find(|row| row.is_violated()).or_else(|| there.next())
     }
@@ -294,7 +294,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn row(isolation: &str, conclusion: Conclusion) -> Row {
+    fn row(isolation: &str, conclusion: Conclusion) -> FinishedRound {
         let checked = Checked {
             transactions: 2,
             levels: vec![(Level::SnapshotIsolation, conclusion)],
@@ -304,12 +304,12 @@ mod tests {
         };
         let path = Some(PathBuf::from(format!("a, \"{isolation}\".edn")));
         let (isolation, promise) = (isolation.to_owned(), Some(Level::SnapshotIsolation));
-        Row { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), error: None }
+        FinishedRound { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), error: None }
     }
 
     #[test]
     fn the_table_is_written_as_comma_separated_values() {
-        let mut run = Run::new(Purpose::Compare, PathBuf::new());
+        let mut run = CollectRun::new(Purpose::Compare, PathBuf::new());
         run.rows = vec![row("strict", Conclusion::Holds), row("weak", Conclusion::Broken)];
         let csv = run.csv();
         let lines: Vec<&str> = csv.lines().collect();
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_long_round_keeps_the_course_of_its_figures() {
-        let mut run = Run::new(Purpose::Run, PathBuf::new());
+        let mut run = CollectRun::new(Purpose::Run, PathBuf::new());
         let all = crate::collect::Statistics::new().snapshot();
         for second in 0..5000 {
             run.sample(

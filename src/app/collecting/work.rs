@@ -3,7 +3,7 @@
 
 use super::form::{Field, Trouble};
 use super::order::{self, Order, Purpose};
-use super::table::{Checked, Row, Sample, Stage, milliseconds};
+use super::table::{Checked, FinishedRound, Sample, Stage, milliseconds};
 use crate::app::App;
 use crate::app::catalogue;
 use crate::app::live::{self, Listener};
@@ -45,7 +45,7 @@ pub enum Message {
     /// The round is recorded and its check begins.
     Checking,
     /// The round is finished.
-    Row(Box<Row>),
+    Row(Box<FinishedRound>),
     /// The run cannot begin or go on.
     Failed(Trouble),
 }
@@ -192,8 +192,8 @@ impl Work<'_> {
         self.outbox.send(Message::Begun(row.name(self.order.purpose), path.to_owned()));
     }
 
-    fn row(&self, opened: &Opened, seed: u64, path: &Path) -> Row {
-        Row {
+    fn row(&self, opened: &Opened, seed: u64, path: &Path) -> FinishedRound {
+        FinishedRound {
             seed,
             isolation: opened.isolation.to_owned(),
             promise: opened.promise,
@@ -267,7 +267,7 @@ impl Work<'_> {
     }
 
     /// Checks the recording and adds the result to the row. A cancelled run is not checked.
-    fn judge(&self, path: &Path, levels: Option<&[Level]>, row: &mut Row) -> Option<Judged> {
+    fn judge(&self, path: &Path, levels: Option<&[Level]>, row: &mut FinishedRound) -> Option<Judged> {
         self.control.check().ok()?;
         self.outbox.send(Message::Checking);
         let control = self.control.branch().with_time_limit(EACH);

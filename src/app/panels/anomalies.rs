@@ -6,7 +6,7 @@ use crate::app::grouping::GroupBy;
 use crate::app::instances::AT_ONCE;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, ROW, counted};
-use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
+use crate::app::tree::{Branch, Catalogue, Entry, ListLine, toggle_word};
 use crate::app::vocabulary::{Attention, Focus, Page, Phase};
 use crate::checkers::{Pattern, ViolationId, ViolationName};
 use crate::health::Kind;
@@ -106,11 +106,11 @@ fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let colour = super::health::doubts_colour(health, &palette);
     let (text, end) = ("History health", super::health::doubts_text(health));
-    let row = Row { text, end, indent: -8.0, colour, size: style::BODY, selected: false, triangle: None };
+    let row = ListRow { text, end, indent: -8.0, colour, size: style::BODY, selected: false, triangle: None };
     let heading = row.ui(ui, true);
     let (end, size) = (String::new(), style::BODY);
     let row =
-        Row { text: worst.title(), end, indent: 14.0, colour: palette.text, size, selected: false, triangle: None };
+        ListRow { text: worst.title(), end, indent: 14.0, colour: palette.text, size, selected: false, triangle: None };
     let line = row.ui(ui, false);
     let hover = super::tooltip(Command::Show(Page::Health));
     if heading.on_hover_text(&hover).clicked() || line.on_hover_text(&hover).clicked() {
@@ -272,10 +272,10 @@ fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
     finding.filter(|_| is_about).map_or(0, |finding| finding.count)
 }
 
-fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
     let palette = Palette::of(ui);
     match line {
-        Line::Branch { branch, text, count, open } => {
+        ListLine::Branch { branch, text, count, open } => {
             let (depth, colour, size) = match branch {
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
@@ -290,7 +290,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 n => format!("{}, {} in doubt", grouped(*count), grouped(n)),
             };
             let has_arrow = text.contains('→');
-            let row = Row { text, end, indent, colour, size, selected: false, triangle: Some(*open) };
+            let row = ListRow { text, end, indent, colour, size, selected: false, triangle: Some(*open) };
             let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
@@ -320,7 +320,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 requests.push(Request::Toggle(*branch));
             }
         }
-        Line::Instance { entry, depth } => {
+        ListLine::Instance { entry, depth } => {
             let Some(entry) = catalogue.entries.get(*entry) else { return };
             let selected = document.selected == Some(entry.id);
             let drawn = document.drawn.get(&entry.id);
@@ -338,7 +338,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 (None, n, false) => format!("{n} txns"),
             };
             let indent = *depth as f32 * 14.0;
-            let row = Row { text: label, end, indent, colour, size: style::BODY, selected, triangle: None };
+            let row = ListRow { text: label, end, indent, colour, size: style::BODY, selected, triangle: None };
             let response = row.ui(ui, false);
             let note = simpler.map(|simpler| format!("\nContains {simpler}, which explains it")).unwrap_or_default();
             if document.notes.get(&entry.identity).is_some_and(|note| note.bookmarked) {
@@ -365,10 +365,10 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 requests.push(Request::Select(entry.id));
             }
         }
-        Line::More { pattern, listed, counted } => {
+        ListLine::More { pattern, listed, counted } => {
             let text = format!("List {} more", grouped((counted - listed).min(AT_ONCE)));
             let (end, colour, size) = (format!("{} listed", grouped(*listed)), palette.accent, style::BODY);
-            let row = Row { text: &text, end, indent: 28.0, colour, size, selected: false, triangle: None };
+            let row = ListRow { text: &text, end, indent: 28.0, colour, size, selected: false, triangle: None };
             let hint = "Where one cause shows in many instances, only one of them is listed initially.\n";
             if row.ui(ui, false).on_hover_text(format!("{hint}{}", super::tooltip(Command::ListMore))).clicked() {
                 requests.push(Request::ListMore(*pattern));
@@ -394,7 +394,7 @@ fn only_ui(ui: &mut Ui, document: &Document, entry: &Entry, requests: &mut Reque
 }
 
 /// One line of the list.
-struct Row<'a> {
+struct ListRow<'a> {
     text: &'a str,
     end: String,
     indent: f32,
@@ -404,7 +404,7 @@ struct Row<'a> {
     triangle: Option<bool>,
 }
 
-impl Row<'_> {
+impl ListRow<'_> {
     fn ui(&self, ui: &mut Ui, bold: bool) -> egui::Response {
         let palette = Palette::of(ui);
         let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());

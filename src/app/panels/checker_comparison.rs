@@ -3,7 +3,7 @@
 use super::chart::{axis, chart_ui, series};
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::CheckerComparison;
-use crate::app::checker_run::Run;
+use crate::app::checker_run::CheckerRun;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
@@ -229,7 +229,7 @@ fn table_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     ui.colored_label(colour, text);
 }
 
-fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
+fn cell_ui(ui: &mut Ui, run: &CheckerRun, level: Level, disputed: bool) {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(30.0, 18.0), Sense::hover());
     let Some((_, verdict, seconds)) = run.levels.iter().find(|(other, ..)| *other == level) else { return };
@@ -256,7 +256,7 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
 
 fn times_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     let runs = || comparison.runs.iter().enumerate();
-    let index = |run: &Run| run.index_seconds.min(run.seconds);
+    let index = |run: &CheckerRun| run.index_seconds.min(run.seconds);
     let chart = Chart {
         title: "Time".to_owned(),
         x: axis("checker", Unit::Number),

@@ -2,7 +2,7 @@
 
 use super::small_cycle;
 use super::verdict_columns::{elided, level_codes, levels_ui};
-use crate::app::batch::{Batch, Checked, ComparedShape, Outcome, Row, patterns_of};
+use crate::app::batch::{Batch, BatchRow, Checked, ComparedShape, Outcome, patterns_of};
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, ROW};
 use crate::app::verdict_summary::Conclusion;
@@ -39,7 +39,7 @@ pub(super) fn comparison_ui(ui: &mut Ui, batch: &Batch, compared: [usize; 2], re
 }
 
 /// The two histories with their verdicts, one below the other.
-fn heads_ui(ui: &mut Ui, rows: [&Row; 2], requests: &mut Requests) {
+fn heads_ui(ui: &mut Ui, rows: [&BatchRow; 2], requests: &mut Requests) {
     let palette = Palette::of(ui);
     let name_width = (ui.available_width() * 0.4).min(520.0);
     let levels_width = ui.available_width() - name_width - 2.0 * COUNT;
@@ -169,7 +169,7 @@ fn patterns_ui(ui: &mut Ui, left: &Checked, right: &Checked) {
 }
 
 /// Which shapes went and came.
-fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&Row; 2], requests: &mut Requests) {
+fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&BatchRow; 2], requests: &mut Requests) {
     let Some(shapes) = &batch.shapes else {
         ui.horizontal(|ui| {
             ui.spinner();
@@ -193,7 +193,7 @@ fn shapes_ui(ui: &mut Ui, batch: &Batch, rows: [&Row; 2], requests: &mut Request
 }
 
 /// A shape; a click opens the first anomaly that has it, after the change if there is one.
-fn shape_ui(ui: &mut Ui, shape: &ComparedShape, rows: [&Row; 2], requests: &mut Requests) {
+fn shape_ui(ui: &mut Ui, shape: &ComparedShape, rows: [&BatchRow; 2], requests: &mut Requests) {
     let text = shape.signature.text();
     let response = line_ui(ui, shape.counts, &text, |ui, area| {
         let picture = Rect::from_min_size(area.min, vec2(96.0, area.height()));
@@ -218,6 +218,6 @@ fn shape_ui(ui: &mut Ui, shape: &ComparedShape, rows: [&Row; 2], requests: &mut 
 }
 
 /// The link to an anomaly of a history.
-fn link(row: &Row, id: ViolationId) -> PathBuf {
+fn link(row: &BatchRow, id: ViolationId) -> PathBuf {
     PathBuf::from(format!("{}#{id}", row.path.display()))
 }

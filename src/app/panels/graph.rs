@@ -13,7 +13,7 @@ use crate::app::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Arrow;
 use crate::diagram::layout::row_text;
 use crate::export::{self, Part};
-use crate::history::{Named, Place, TransactionId};
+use crate::history::{MarkPlace, Named, TransactionId};
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
     vec2,
@@ -156,7 +156,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
     }
     let named = document.history.as_ref().map(|history| Named::new(history, whole));
     let mark =
-        named.map(|named| ("Mark in the history".to_owned(), Request::Marks(Ask::Add(Place::Transaction(named)))));
+        named.map(|named| ("Mark in the history".to_owned(), Request::Marks(Ask::Add(MarkPlace::Transaction(named)))));
     let actions: [(String, Request); 7] = [
         (
             if kept { "Keep no longer" } else { "Keep this transaction" }.to_owned(),

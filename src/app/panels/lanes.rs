@@ -1,6 +1,6 @@
 //! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
-use super::scene::{Place, anomaly, scene_ui};
+use super::scene::{DrawnAt, anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::marks::Ask;
@@ -9,7 +9,7 @@ use crate::app::state::{Document, State};
 use crate::app::style::{self, GAP, Palette};
 use crate::app::vocabulary::Page;
 use crate::checkers::ViolationId;
-use crate::diagram::lanes::{Lanes, Shown, View};
+use crate::diagram::lanes::{LaneContent, Lanes, View};
 use crate::diagram::scene::Scene;
 use crate::history::{self, Named, TransactionId};
 use egui::{Align2, Response, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
@@ -33,7 +33,7 @@ pub struct LanesView {
     /// The stretch in sight in the last frame.
     sight: Option<(f64, f64)>,
     /// The place to be shown in the next frame.
-    wanted: Option<history::Place>,
+    wanted: Option<history::MarkPlace>,
     /// Where the pointer was pressed to mark a stretch, on the axis.
     pressed: Option<f64>,
     /// How much larger than it fits the anomaly is drawn.
@@ -53,12 +53,12 @@ impl LanesView {
     }
 
     /// Shows a place of the history among all sessions in the next frame.
-    pub fn go_to(&mut self, place: history::Place) {
+    pub fn go_to(&mut self, place: history::MarkPlace) {
         self.wanted = Some(place);
     }
 
     /// The stretch in sight, as a place of the history.
-    pub fn stretch(&self, document: &Document, true_time: bool) -> Option<history::Place> {
+    pub fn stretch(&self, document: &Document, true_time: bool) -> Option<history::MarkPlace> {
         place_between(document, true_time, self.sight?)
     }
 
@@ -176,7 +176,7 @@ pub(super) fn sequence_ui(
         let (area, response) = ui.allocate_exact_size(size.max(ui.available_size()), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The anomaly over time"));
         let origin = area.min + vec2(((area.width() - size.x) / 2.0).max(0.0), 0.0);
-        scene_ui(ui, scene, Place { origin, zoom, area: ui.clip_rect() }, &response, shown, requests);
+        scene_ui(ui, scene, DrawnAt { origin, zoom, area: ui.clip_rect() }, &response, shown, requests);
     });
 }
 
@@ -195,7 +195,8 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
     let true_time = state.true_time;
     let (anomaly, annotations) = (anomaly(document, &state.hidden), &document.marks.all[..]);
-    let mut lanes = Lanes::new(Shown { history, timeline, true_time, anomaly, annotations }, area.size(), kept.view);
+    let mut lanes =
+        Lanes::new(LaneContent { history, timeline, true_time, anomaly, annotations }, area.size(), kept.view);
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
     }
@@ -226,7 +227,7 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     kept.view = lanes.view;
     kept.sight = Some((lanes.view.left, lanes.end()));
     let plot = lanes.plot.translate(area.min.to_vec2());
-    let place = Place { origin: area.min, zoom: 1.0, area: plot };
+    let place = DrawnAt { origin: area.min, zoom: 1.0, area: plot };
     scene_ui(ui, &lanes.scene(), place, &response, (state, document), requests);
     out_of_sight_ui(ui, &lanes, plot);
 }
@@ -301,14 +302,14 @@ fn mark_stretch(
 }
 
 /// A stretch of the axis as a place of the history: by its clock, or by the transactions that begin and end within.
-fn place_between(document: &Document, true_time: bool, (from, to): (f64, f64)) -> Option<history::Place> {
+fn place_between(document: &Document, true_time: bool, (from, to): (f64, f64)) -> Option<history::MarkPlace> {
     let (history, timeline) = (document.history.as_ref()?, document.timeline.as_ref()?);
     if let Some(clock) = &timeline.clock {
-        return Some(history::Place::Time(clock.time(from, true_time), clock.time(to, true_time)));
+        return Some(history::MarkPlace::Time(clock.time(from, true_time), clock.time(to, true_time)));
     }
     let within = |t: &TransactionId| timeline.steps.span(*t).is_some_and(|span| from <= span.to && span.from <= to);
     let by = |t: &TransactionId| timeline.steps.span(*t).map_or(0, |span| span.from as i64);
     let all = || history.transactions().filter(within);
     let (first, last) = (all().min_by_key(by)?, all().max_by_key(by)?);
-    Some(history::Place::Between(Named::new(history, first), Named::new(history, last)))
+    Some(history::MarkPlace::Between(Named::new(history, first), Named::new(history, last)))
 }

@@ -29,7 +29,7 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     let broken = document.current_picture().map(|picture| picture.argument.explanation.orders.broken);
     let wrong_read = document.catalogue.as_ref().and_then(|catalogue| wrong_read(catalogue.as_checked()));
     let told = Told { broken: broken.unwrap_or_default(), wrong_read };
-    let shown = Shown { results, told, view, promised: promised(document, view) };
+    let shown = LatticeTable { results, told, view, promised: promised(document, view) };
     ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
     let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
@@ -41,7 +41,7 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
 }
 
 /// What the table shows.
-struct Shown<'a> {
+struct LatticeTable<'a> {
     results: &'a [&'a LevelResult],
     /// What anomalies tell.
     told: Told,
@@ -121,7 +121,7 @@ fn bases() -> Vec<&'static Base> {
     bases
 }
 
-fn table_ui(ui: &mut Ui, shown: &Shown<'_>, requests: &mut Requests) {
+fn table_ui(ui: &mut Ui, shown: &LatticeTable<'_>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let bases = bases();
     let width = ((ui.available_width() - NAMES) / bases.len() as f32).max(NARROWEST);
@@ -160,7 +160,7 @@ fn name_of(order: Order) -> &'static str {
     }
 }
 
-fn cell_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
+fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let known = known_here(shown.results, shown.told, level);
     let colour = colour_of(known, &palette);
@@ -275,7 +275,7 @@ fn sentence(known: Known) -> String {
 }
 
 /// What a level promises, who promises it, and what is known of it.
-fn explanation_ui(ui: &mut Ui, shown: &Shown<'_>, level: &'static LatticeLevel, requests: &mut Requests) {
+fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let (results, known) = (shown.results, known_here(shown.results, shown.told, level));
     ui.horizontal_wrapped(|ui| {

@@ -1,13 +1,13 @@
 //! The lanes of a history that grows: the last transactions, new ones at the right edge, until they are paused.
 
-use super::scene::{Drawn, Place, described, paint_named};
+use super::scene::{Drawn, DrawnAt, described, paint_named};
 use super::small_button_ui;
 use crate::app::canvas::look::Look;
 use crate::app::command::{Command, Request, Requests};
-use crate::app::live::{Found, Live, Stretch};
+use crate::app::live::{Live, LiveViolation, Stretch};
 use crate::app::style::{self, Palette, counted};
 use crate::diagram::Target;
-use crate::diagram::lanes::{Lanes, Shown, View};
+use crate::diagram::lanes::{LaneContent, Lanes, View};
 use crate::history::TransactionId;
 use crate::report::grouped;
 use egui::{Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2};
@@ -89,7 +89,7 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "The last transactions on a time axis"));
     let Stretch { marks, history, timeline } = stretch;
-    let shown = Shown { history, timeline, true_time: true, anomaly: None, annotations: marks };
+    let shown = LaneContent { history, timeline, true_time: true, anomaly: None, annotations: marks };
     let mut lanes = Lanes::new(shown, area.size(), View { top: kept.top, ..View::default() }).low();
     if lanes.plot.width() < 10.0 || lanes.plot.height() < 1.0 {
         return;
@@ -103,7 +103,7 @@ fn lanes_ui(ui: &mut Ui, stretch: &Stretch, is_paused: bool, kept: &mut LiveView
     kept.top = lanes.view.top;
     kept.moved = kept.moved.map(|_| lanes.view);
     let plot = lanes.plot.translate(area.min.to_vec2());
-    let place = Place { origin: area.min, zoom: 1.0, area: plot };
+    let place = DrawnAt { origin: area.min, zoom: 1.0, area: plot };
     let look = Look { palette: Palette::of(ui), ..Look::default() };
     let target = paint_named(ui, &Drawn { scene: &lanes.scene(), place, look: &look }, &response);
     if let Some(text) = target.and_then(|target| says(stretch, target)) {
@@ -164,7 +164,7 @@ fn says(stretch: &Stretch, target: Target) -> Option<String> {
 }
 
 /// A violation in a line, with a button that draws it if it can be drawn.
-pub(super) fn found_ui(ui: &mut Ui, place: usize, found: &Found, said: &str, requests: &mut Requests) {
+pub(super) fn found_ui(ui: &mut Ui, place: usize, found: &LiveViolation, said: &str, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let [title, why] = &found.text;
     ui.horizontal(|ui| {

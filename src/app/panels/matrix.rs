@@ -1,7 +1,7 @@
 //! Which transaction depends on which: the edges of an anomaly, or of a component too large to be drawn as a graph.
 
 use super::group::{self, NO_EDGES};
-use super::scene::{Drawn, Place, paint_named, scene_ui};
+use super::scene::{Drawn, DrawnAt, paint_named, scene_ui};
 use crate::app::canvas::Answer;
 use crate::app::canvas::look::Look;
 use crate::app::command::Requests;
@@ -128,7 +128,7 @@ fn component_ui(
 }
 
 /// Draws what is in sight of a table, below its heads and to their right: scrolling moves by whole cells.
-fn table_ui(ui: &mut Ui, content: &Content<'_>, draw: impl FnOnce(&Ui, &Scene, Place, &Response)) {
+fn table_ui(ui: &mut Ui, content: &Content<'_>, draw: impl FnOnce(&Ui, &Scene, DrawnAt, &Response)) {
     let room = ui.available_size() - vec2(4.0, LEGEND);
     let measure = Measure::new(content, room);
     let size = measure.size();
@@ -151,7 +151,7 @@ fn table_ui(ui: &mut Ui, content: &Content<'_>, draw: impl FnOnce(&Ui, &Scene, P
         let response = ui.interact(area.intersect(ui.clip_rect()), ui.id().with("table"), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Who depends on whom, as a table"));
         let free = ((viewport.size() - size * zoom) / 2.0).max(egui::Vec2::ZERO);
-        let place = Place { origin: area.min + free, zoom, area: response.rect };
+        let place = DrawnAt { origin: area.min + free, zoom, area: response.rect };
         draw(ui, &scene, place, &response);
     });
 }

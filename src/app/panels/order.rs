@@ -1,7 +1,7 @@
 //! An order that explains every read: its steps, and what the selected one reads and writes.
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
-use super::scene::{Drawn, Place, link, paint_named};
+use super::scene::{Drawn, DrawnAt, link, paint_named};
 use crate::app::canvas::look::{Lit, Look};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
@@ -164,7 +164,7 @@ fn lanes_ui(ui: &mut Ui, document: &Document, order: &OrderView, replay: &Replay
         let zoom = (ui.available_width() / scene.bounds.width()).min(most / scene.bounds.height()).clamp(1.0, LARGE);
         let (area, response) = ui.allocate_exact_size(scene.bounds.size() * zoom, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &sheet.caption));
-        let place = Place { origin: area.min - zoom * scene.bounds.min.to_vec2(), zoom, area: ui.clip_rect() };
+        let place = DrawnAt { origin: area.min - zoom * scene.bounds.min.to_vec2(), zoom, area: ui.clip_rect() };
         let Some(step) = replay.step(order.step) else { return };
         sheet_ui(ui, (sheet, step.transaction), place, &response, document, requests);
         if let Some(bar) = bar_of(scene, step.transaction) {
@@ -191,7 +191,7 @@ fn lanes_ui(ui: &mut Ui, document: &Document, order: &OrderView, replay: &Replay
 fn sheet_ui(
     ui: &Ui,
     (sheet, chosen): (&OrderSheet, TransactionId),
-    place: Place,
+    place: DrawnAt,
     response: &Response,
     document: &Document,
     requests: &mut Requests,

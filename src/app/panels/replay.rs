@@ -6,7 +6,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::replaying::RunView;
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, counted};
-use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
+use crate::counterexample::replay::{Action, Expected, Explained, KeyState, ReplayRun, RunStep};
 use crate::diagram::text_size::{columns, elide};
 use crate::history::History;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
@@ -57,7 +57,7 @@ pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mu
 }
 
 /// All steps; those in which something odd is read or refused are highlighted.
-fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, requests: &mut Requests) {
+fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &ReplayRun, requests: &mut Requests) {
     let palette = Palette::of(ui);
     heading_ui(ui, &counted(run.steps.len(), "step"), |ui| {
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
@@ -103,7 +103,7 @@ fn line_ui(ui: &mut Ui, text: String, selected: bool, colour: Color32) -> Respon
 }
 
 /// Why a step is highlighted whose text does not say it.
-fn difference(run: &Run, step: &RunStep) -> String {
+fn difference(run: &ReplayRun, step: &RunStep) -> String {
     let setting = run.setting;
     match (&step.expected, step.explained) {
         (Some(Expected::Refused), _) => format!(", which {setting} would refuse"),
@@ -125,7 +125,7 @@ fn is_odd(step: &RunStep) -> bool {
 }
 
 /// The selected step: what happens, what should have happened, and the keys.
-fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &RunStep, requests: &mut Requests) {
+fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &ReplayRun, step: &RunStep, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let title = format!("Replay step {} of {}", view.step + 1, run.steps.len());
     heading_ui(ui, &title, |ui| {
@@ -156,7 +156,7 @@ fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &Run
 
 /// What the claimed level would have given here, were there no other operations than these, next to what was seen; and
 /// whether they differ.
-fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String, bool)> {
+fn expected_text(history: &History, run: &ReplayRun, step: &RunStep) -> Option<(String, bool)> {
     let Action::Operation(operation) = step.action else { return None };
     let setting = run.setting;
     Some(match step.expected.as_ref()? {

@@ -51,7 +51,7 @@ pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
 
 /// Where a scene is drawn.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct DrawnAt {
     /// Its origin on the screen.
     pub(super) origin: Pos2,
     /// Points of the screen per unit.
@@ -63,13 +63,13 @@ pub(super) struct Place {
 /// A scene with its place and its look.
 pub(super) struct Drawn<'a> {
     pub(super) scene: &'a Scene,
-    pub(super) place: Place,
+    pub(super) place: DrawnAt,
     pub(super) look: &'a Look,
 }
 
 /// Draws a scene and names its parts for screen readers. Returns what the pointer is on.
 pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Option<Target> {
-    let Drawn { scene, place: Place { origin, zoom, area }, look } = *drawn;
+    let Drawn { scene, place: DrawnAt { origin, zoom, area }, look } = *drawn;
     paint(&ui.painter_at(response.rect), scene, (origin, zoom), look);
     for (place, (of, name)) in scene.names.iter().enumerate() {
         let of = (*of * zoom).translate(origin.to_vec2()).intersect(area);
@@ -86,7 +86,7 @@ pub(super) fn paint_named(ui: &Ui, drawn: &Drawn<'_>, response: &Response) -> Op
 pub(super) fn scene_ui(
     ui: &Ui,
     scene: &Scene,
-    place: Place,
+    place: DrawnAt,
     response: &Response,
     (state, document): (&State, &Document),
     requests: &mut Requests,

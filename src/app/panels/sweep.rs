@@ -1,7 +1,7 @@
 //! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
 use super::chart::chart_ui;
-use crate::app::checker_run::Run;
+use crate::app::checker_run::CheckerRun;
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette, duration};
 use crate::app::sweep::{Parameter, Plan, Sweep};
@@ -137,7 +137,7 @@ fn table_ui(ui: &mut Ui, sweep: &Sweep) {
     }
 }
 
-fn cell_ui(ui: &mut Ui, value: u64, run: &Run) {
+fn cell_ui(ui: &mut Ui, value: u64, run: &CheckerRun) {
     let undecided = run.levels.iter().any(|(_, verdict, _)| *verdict == Conclusion::Open);
     let begin = if undecided { "> " } else { "" };
     let response = ui.label(format!("{begin}{}   {:.1} MB", duration(run.seconds), run.most_memory()));

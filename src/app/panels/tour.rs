@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};
-use crate::app::tour::{Part, STOPS};
+use crate::app::tour::{STOPS, TourTarget};
 use egui::containers::panel::PanelState;
 use egui::{
     Align2, Area, Button, Context, CornerRadius, Frame, Id, Key, Layout, Margin, Modifiers, Order, Rect, Stroke,
@@ -66,12 +66,12 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
 }
 
 /// Where a part of the window is.
-fn rect_of(ctx: &Context, part: Part) -> Option<Rect> {
+fn rect_of(ctx: &Context, part: TourTarget) -> Option<Rect> {
     let panel = |name: &str| PanelState::load(ctx, Id::new(name)).map(|state| state.outer_rect);
     match part {
-        Part::Levels => panel("levels"),
-        Part::Argument => panel("argument"),
-        Part::Middle => {
+        TourTarget::Levels => panel("levels"),
+        TourTarget::Argument => panel("argument"),
+        TourTarget::Middle => {
             let (top, left) = (panel("levels")?.bottom(), panel("anomalies")?.right());
             let (bottom, right) =
                 (panel("status")?.top(), panel("argument").map_or(ctx.content_rect().right(), |r| r.left()));

@@ -1,6 +1,6 @@
 //! The versions of a key, oldest first, with their readers, and what the anomaly forces against that order.
 
-use super::scene::{Place, anomaly, scene_ui};
+use super::scene::{DrawnAt, anomaly, scene_ui};
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
@@ -128,7 +128,7 @@ fn all_ui(
             let detail = Detail { readers: READERS.0, forced: false };
             let scene = versions::scene(history, chain, anomaly.as_ref(), &places, detail);
             let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
-            let place = Place { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+            let place = DrawnAt { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
             scene_ui(ui, &scene, place, &response, (state, document), requests);
         }
     });
@@ -198,7 +198,7 @@ pub(super) fn strip_ui(
     let scene = versions::scene(history, chain, anomaly.as_ref(), &places, Detail { readers, forced: true });
     ScrollArea::horizontal().id_salt("at issue").show(ui, |ui| {
         let (area, response) = ui.allocate_exact_size(scene.bounds.size(), Sense::click());
-        let place = Place { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
+        let place = DrawnAt { origin: area.min, zoom: 1.0, area: ui.clip_rect() };
         scene_ui(ui, &scene, place, &response, (state, document), requests);
     });
 }

@@ -4,7 +4,7 @@ use super::super::filter::{self, Term};
 use super::super::grouping::{AnomalyGroups, GroupBy};
 use super::super::notes::Notes;
 use super::super::tasks::{Failure, Task};
-use super::{Branch, Catalogue, Entry, Line};
+use super::{Branch, Catalogue, Entry, ListLine};
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::control::{Control, Interrupt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ pub struct Made {
     /// Nothing matches the filter exactly; similar entries are listed.
     pub is_similar: bool,
     /// Top to bottom.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ListLine>,
     /// Indices of the entries that pass the filter, in the order of the list, open or not.
     pub order: Vec<usize>,
     /// By position: whether a simpler anomaly explains it and the line above such instances is closed.
@@ -121,7 +121,7 @@ impl Made {
         order.iter().zip(0..).for_each(|(&entry, position)| positions[entry] = position);
         let mut line_of = vec![NONE; catalogue.entries.len()];
         for (line, place) in lines.iter().zip(0..) {
-            if let Line::Instance { entry, .. } = line {
+            if let ListLine::Instance { entry, .. } = line {
                 line_of[*entry] = place;
             }
         }
@@ -163,7 +163,7 @@ struct Making<'a> {
     wanted: &'a Wanted,
     catalogue: &'a Catalogue,
     control: &'a Control,
-    lines: Vec<Line>,
+    lines: Vec<ListLine>,
     order: Vec<usize>,
     folded: Vec<bool>,
 }
@@ -182,7 +182,7 @@ impl Making<'_> {
             let branch = Branch::AnomalyGroup(self.wanted.by, heap);
             let open = self.wanted.is_open(branch);
             let (text, count) = (groupings.name(heap).to_owned(), members.len() as u64);
-            self.lines.push(Line::Branch { branch, text, count, open });
+            self.lines.push(ListLine::Branch { branch, text, count, open });
             let pattern_of = |&place: &usize| catalogue.entries[place].id.pattern;
             for some in members.chunk_by(|a, b| pattern_of(a) == pattern_of(b)) {
                 let pattern = pattern_of(&some[0]);
@@ -190,12 +190,12 @@ impl Making<'_> {
                 let all = self.wanted.is_open(branch);
                 if open {
                     let (text, count) = (pattern_text(pattern), some.len() as u64);
-                    self.lines.push(Line::Branch { branch, text, count, open: all });
+                    self.lines.push(ListLine::Branch { branch, text, count, open: all });
                 }
                 for &entry in some {
                     self.order.push(entry);
                     if open && all {
-                        self.lines.push(Line::Instance { entry, depth: 2 });
+                        self.lines.push(ListLine::Instance { entry, depth: 2 });
                     }
                 }
             }
@@ -218,7 +218,7 @@ impl Making<'_> {
         let branch = Branch::Level(level);
         let open = self.wanted.is_open(branch);
         let text = format!("{level}  {}", level.long_name().replace('-', " "));
-        self.lines.push(Line::Branch { branch, text, count, open });
+        self.lines.push(ListLine::Branch { branch, text, count, open });
         for pattern in patterns() {
             self.control.check()?;
             self.push_pattern(pattern, &by_pattern[pattern as usize], counted(pattern), open);
@@ -238,7 +238,7 @@ impl Making<'_> {
                 // The name itself comes first where both have no room.
                 text += if text.len() + more.len() <= LONGEST { &more } else { "" };
             }
-            self.lines.push(Line::Branch { branch, text, count, open });
+            self.lines.push(ListLine::Branch { branch, text, count, open });
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
@@ -253,7 +253,7 @@ impl Making<'_> {
         self.push_consequences(pattern, &consequences, in_sight);
         if in_sight && (places.len() as u64) < count {
             let listed = places.len() as u64;
-            self.lines.push(Line::More { pattern, listed, counted: count });
+            self.lines.push(ListLine::More { pattern, listed, counted: count });
         }
     }
 
@@ -272,12 +272,12 @@ impl Making<'_> {
         let open = !header || self.wanted.is_open(branch);
         if in_sight && header {
             let text = format!("with {}", catalogue.entries[group[0]].label);
-            self.lines.push(Line::Branch { branch, text, count: group.len() as u64, open });
+            self.lines.push(ListLine::Branch { branch, text, count: group.len() as u64, open });
         }
         for &entry in group {
             self.order.push(entry);
             if in_sight && open {
-                self.lines.push(Line::Instance { entry, depth: if header { 3 } else { 2 } });
+                self.lines.push(ListLine::Instance { entry, depth: if header { 3 } else { 2 } });
             }
         }
     }
@@ -290,13 +290,13 @@ impl Making<'_> {
         let open = self.wanted.is_open(branch);
         if in_sight {
             let text = "explained by simpler anomalies".to_owned();
-            self.lines.push(Line::Branch { branch, text, count: places.len() as u64, open });
+            self.lines.push(ListLine::Branch { branch, text, count: places.len() as u64, open });
         }
         self.folded.resize(self.order.len(), false);
         self.order.extend(places);
         self.folded.resize(self.order.len(), !open);
         if in_sight && open {
-            self.lines.extend(places.iter().map(|&entry| Line::Instance { entry, depth: 3 }));
+            self.lines.extend(places.iter().map(|&entry| ListLine::Instance { entry, depth: 3 }));
         }
     }
 }

@@ -37,7 +37,7 @@ pub enum Branch {
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum ListLine {
     /// A line that can be opened.
     Branch {
         /// Which.
@@ -80,7 +80,7 @@ pub struct Tree {
 
 impl Tree {
     /// The lines, top to bottom, as built last.
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[ListLine] {
         &self.made.lines
     }
 
@@ -344,7 +344,7 @@ mod tests {
             .lines()
             .iter()
             .filter_map(|line| match line {
-                Line::Branch { branch, count, .. } => Some((*branch, *count)),
+                ListLine::Branch { branch, count, .. } => Some((*branch, *count)),
                 _ => None,
             })
             .collect();
@@ -365,9 +365,9 @@ mod tests {
         let mut tree = tree(&catalogue);
         tree.toggle(Branch::Pattern(Pattern::FracturedReadCO));
         make(&mut tree, &catalogue, &Notes::default());
-        assert!(matches!(tree.lines()[4], Line::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
-        assert!(matches!(tree.lines()[5], Line::Instance { depth: 2, .. }), "a group of one needs no header");
-        assert!(matches!(&tree.lines()[6], Line::More { listed: 3, counted: 5, .. }));
+        assert!(matches!(tree.lines()[4], ListLine::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
+        assert!(matches!(tree.lines()[5], ListLine::Instance { depth: 2, .. }), "a group of one needs no header");
+        assert!(matches!(&tree.lines()[6], ListLine::More { listed: 3, counted: 5, .. }));
         let hidden = ViolationId { pattern: Pattern::FracturedReadCO, ordinal: 3 };
         assert_eq!(tree.line_of(hidden), None);
         tree.reveal(hidden, &catalogue);
@@ -440,7 +440,7 @@ mod tests {
             .lines()
             .iter()
             .filter_map(|line| match line {
-                Line::Branch { text, count, .. } => Some((text.as_str(), *count)),
+                ListLine::Branch { text, count, .. } => Some((text.as_str(), *count)),
                 _ => None,
             })
             .collect();

@@ -1,9 +1,9 @@
 //! Decides levels of histories in which reads have several possible writers by trying choices among them.
 
-use super::super::ambiguity::{Chooser, Found, Means, Solution};
+use super::super::ambiguity::{AmbiguousAnswer, Chooser, Means, Solution};
 use super::super::decide::Decisions;
 use super::super::decision::Decision;
-use super::{Prepared, Request, Run};
+use super::{CheckRun, Prepared, Request};
 use crate::checkers::{Cause, Level, LevelSet, Verdict, cut_isolation};
 use crate::control::Interrupt;
 use crate::history::{OperationId, TransactionId};
@@ -46,7 +46,7 @@ impl Progress {
     }
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Decides by choices of writers what cannot be decided without the ambiguous reads: satisfied levels may become
     /// violated. Returns the levels that every choice violates but that are satisfied without these reads.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
@@ -93,8 +93,8 @@ impl Run<'_> {
                     *seconds += begin.elapsed().as_secs_f64();
                 }
                 match found? {
-                    Found::Satisfied(solution) => self.satisfied(level, &solution, chooser, progress),
-                    Found::Violated(why) => {
+                    AmbiguousAnswer::Satisfied(solution) => self.satisfied(level, &solution, chooser, progress),
+                    AmbiguousAnswer::Violated(why) => {
                         progress.refuted.insert(level);
                         if let Some(&weakest) = progress.open.iter().find(|stronger| stronger.implies(level)) {
                             self.evidence.insert(weakest, why);
@@ -105,7 +105,7 @@ impl Run<'_> {
                         }
                         progress.open.retain(|stronger| !stronger.implies(level));
                     }
-                    Found::TooMany => {}
+                    AmbiguousAnswer::TooMany => {}
                 }
             }
         }
@@ -166,9 +166,9 @@ impl Run<'_> {
             false => chooser.by(Means::Guesses, level),
         };
         match found {
-            Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(level)),
-            Ok(Found::Violated(_)) => Verdict::Violated,
-            Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+            Ok(AmbiguousAnswer::Satisfied(solution)) => Verdict::Satisfied(solution.witness(level)),
+            Ok(AmbiguousAnswer::Violated(_)) => Verdict::Violated,
+            Ok(AmbiguousAnswer::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
         }
     }

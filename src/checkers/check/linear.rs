@@ -2,7 +2,7 @@
 
 use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
-use super::{Prepared, Request, Run, add, names};
+use super::{CheckRun, Prepared, Request, add, names};
 use crate::checkers::facts::Facts;
 use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness};
 use crate::control::Interrupt;
@@ -28,7 +28,7 @@ impl Evidence {
     }
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Decides LIN, if asked for, before all other levels: it is fast, and if it is satisfied so are they.
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
         let mut evidence = Evidence::default();

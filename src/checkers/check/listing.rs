@@ -7,7 +7,7 @@ use crate::checkers::refutation::{self, Searched};
 use crate::checkers::rest::{Counted, Sought, Uncounted};
 use crate::control::NOT_ALL_LISTED;
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Lists what violates the levels according to these decisions, the levels that every choice of writers violates,
     /// and LIN.
     pub(super) fn list(

@@ -21,7 +21,7 @@ pub(super) fn fit(levels: &[Level]) -> bool {
     levels.iter().all(|level| is_divided(level) || is_cheap(level))
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Checks what belongs to a share. Work that cannot be divided is left to the first shard.
     pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
         let Some(components) = self.components(&prepared) else {

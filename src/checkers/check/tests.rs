@@ -1,6 +1,6 @@
 //! Verdicts and listings of small histories, and what must hold of all findings.
 
-use super::super::ambiguity::{Chooser, Found, Means, Why};
+use super::super::ambiguity::{AmbiguousAnswer, Chooser, Means, Why};
 use super::*;
 
 use crate::checkers::{Pattern, Proof, refutation};
@@ -165,15 +165,15 @@ fn choices_without_number_are_decided_by_what_contradicts() {
     let search_limits = (Effort::Any, Budget::UntilDecided);
     let index = Index::build_with(&history, &resolution, &resolution.choice_of_none(), &control).unwrap();
     let mut chooser = Chooser::new(&history, &resolution, &index, search_limits, &control);
-    assert!(matches!(chooser.search(Level::ReadCommitted), Ok(Found::Satisfied(..))));
+    assert!(matches!(chooser.search(Level::ReadCommitted), Ok(AmbiguousAnswer::Satisfied(..))));
     let by_answers = |most| chooser.by(Means::Answers(most), Level::ReadAtomic);
-    assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(..)))));
-    assert!(matches!(by_answers(1), Ok(Found::TooMany)));
+    assert!(matches!(by_answers(usize::MAX), Ok(AmbiguousAnswer::Violated(Why::Combinations(..)))));
+    assert!(matches!(by_answers(1), Ok(AmbiguousAnswer::TooMany)));
     // A few of the 256 choices show which two reads are incompatible.
     chooser.most_attempts = 10;
-    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::Violated(Why::Told(_)))));
+    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(AmbiguousAnswer::Violated(Why::Told(_)))));
     chooser.most_attempts = 1;
-    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::TooMany)));
+    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(AmbiguousAnswer::TooMany)));
     let findings = checked(&history);
     assert_eq!(signs(&findings), "++-----");
     assert!(findings.patterns.contains_key(&Pattern::FracturedReadCO));
@@ -211,19 +211,19 @@ fn each_of_the_means_says_what_all_choices_say() {
             let expected = choices.iter().any(|choice| holds(level, choice));
             for means in chooser.means().into_iter().filter(|means| means.is_for(level)) {
                 match chooser.by(means, level).unwrap() {
-                    Found::Satisfied(solution) => {
+                    AmbiguousAnswer::Satisfied(solution) => {
                         assert!(expected, "{means:?} satisfies {level}: {history:?}");
                         assert!(holds(level, &solution.choice), "{means:?} {level}: {history:?}");
                         turns += usize::from(means == Means::Turns);
                     }
-                    Found::Violated(why) => {
+                    AmbiguousAnswer::Violated(why) => {
                         assert!(!expected, "{means:?} violates {level}: {history:?}");
                         if let Why::Combinations(level, lists) = why {
                             let told = refutation::refute_by(&history, &resolution, level, &lists, &control);
                             alone += usize::from(told.unwrap().is_some());
                         }
                     }
-                    Found::TooMany => {
+                    AmbiguousAnswer::TooMany => {
                         let may_give_up = [Means::Turns, Means::Guesses, Means::Bridge, Means::Engine(Effort::Little)];
                         assert!(may_give_up.contains(&means), "{means:?} {level}: {history:?}");
                     }

@@ -48,5 +48,5 @@ pub(super) fn decide(
     order: Vec<Node>,
     control: &Control,
 ) -> Result<Decision, Interrupt> {
-    search::Search::new(index, (respected, in_time), order).run(control)
+    search::DependencySearch::new(index, (respected, in_time), order).run(control)
 }

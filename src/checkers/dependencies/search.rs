@@ -18,7 +18,7 @@ struct Fact {
 }
 
 /// The state of a decision.
-pub(super) struct Search<'a> {
+pub(super) struct DependencySearch<'a> {
     index: &'a Index,
     respected: Respected,
     /// Whether a transaction depends directly on what ended before it began.
@@ -37,9 +37,13 @@ pub(super) struct Search<'a> {
     wrong: Vec<Wrong>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> DependencySearch<'a> {
     /// `order` is a topological order of what the history shows of D. O(n + reads).
-    pub(super) fn new(index: &'a Index, (respected, in_time): (Respected, bool), order: Vec<Node>) -> Search<'a> {
+    pub(super) fn new(
+        index: &'a Index,
+        (respected, in_time): (Respected, bool),
+        order: Vec<Node>,
+    ) -> DependencySearch<'a> {
         let listed: FxHashMap<Step, Node> =
             index.listed().iter().map(|pair| ((pair.older, pair.newer), pair.reader)).collect();
         let nodes = 0..index.n_nodes() as Node;
@@ -47,7 +51,7 @@ impl<'a> Search<'a> {
         let sources: FxHashSet<Step> = reads.filter(|(writer, t)| *writer != NONE && writer != t).collect();
         let successors = nodes.filter_map(|t| Some((t, index.successor(t)?)));
         let fixed: Vec<Step> = successors.chain(sources.iter().copied()).chain(listed.keys().copied()).collect();
-        Search {
+        DependencySearch {
             index,
             respected,
             in_time,

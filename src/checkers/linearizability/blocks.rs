@@ -7,7 +7,6 @@
 //! zone*; else it can be placed at any one moment from s to f. Block i must precede block j if f of i < s of j. There
 //! is an order of the blocks unless two forward zones overlap or a block without one lies inside that of another: every
 //! longer cycle of this relation contains one of two blocks.
-//! relation has one of two blocks in it.
 
 use super::input::{INITIAL, NO_READ, Op, Role};
 

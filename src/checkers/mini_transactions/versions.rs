@@ -8,7 +8,7 @@ pub(super) type VersionId = usize;
 
 /// The transactions that still have to use a version.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Version {
+pub(super) struct VersionUse {
     /// The transaction that reads it and writes the key, or [`NONE`].
     pub(super) update: Node,
     /// Reads of it by other transactions that have not started.
@@ -18,7 +18,7 @@ pub(super) struct Version {
 /// The versions of all keys.
 #[derive(Debug)]
 pub(super) struct Versions {
-    all: Vec<Version>,
+    all: Vec<VersionUse>,
     n_slots: usize,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Shape {
 impl Versions {
     /// Examines every read and write once. O(n + reads · log writes of the transaction).
     pub(super) fn shape_of(index: &Index, control: &Control) -> Result<Shape, Interrupt> {
-        let unread = Version { update: NONE, readers: 0 };
+        let unread = VersionUse { update: NONE, readers: 0 };
         let n_slots = index.slot_node.len();
         let mut versions = Versions { all: vec![unread; n_slots + index.n_keys()], n_slots };
         let mut divergence = None;
@@ -84,7 +84,7 @@ impl Versions {
     }
 
     #[inline]
-    pub(super) fn get(&self, id: VersionId) -> Version {
+    pub(super) fn get(&self, id: VersionId) -> VersionUse {
         self.all[id]
     }
 

@@ -36,7 +36,7 @@ pub(in crate::checkers) fn search(
     control: &Control,
 ) -> Result<Searched, Interrupt> {
     let refuter = Refuter::of_all(history, resolution, level, control);
-    let mut search = Search::new(&refuter);
+    let mut search = CombinationSearch::new(&refuter);
     let found = search.run(most)?;
     match found {
         Searched::Violated(_) => Ok(Searched::Violated(search.evidence()?.map(Box::new))),
@@ -58,7 +58,7 @@ pub(in crate::checkers) fn refute_by(
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
     let refuter = Refuter::of_all(history, resolution, level, control);
-    let mut search = Search::new(&refuter);
+    let mut search = CombinationSearch::new(&refuter);
     for list in lists {
         let options = list.iter().map(|&(read, place)| search.options[read].start + place).collect();
         search.keep(Combination { options, violation: None });
@@ -95,7 +95,7 @@ struct Combination {
     violation: Option<Violation>,
 }
 
-struct Search<'r, 'a> {
+struct CombinationSearch<'r, 'a> {
     refuter: &'r Refuter<'a>,
     picks: Picks<'a>,
     /// By read: its options.
@@ -106,10 +106,10 @@ struct Search<'r, 'a> {
     no_pick: NoPick,
 }
 
-impl<'r, 'a> Search<'r, 'a> {
-    fn new(refuter: &'r Refuter<'a>) -> Search<'r, 'a> {
-        let (picks, options) = Search::asked(refuter);
-        Search { refuter, picks, options, learnt: Vec::new(), careful: false, no_pick: NoPick::default() }
+impl<'r, 'a> CombinationSearch<'r, 'a> {
+    fn new(refuter: &'r Refuter<'a>) -> CombinationSearch<'r, 'a> {
+        let (picks, options) = CombinationSearch::asked(refuter);
+        CombinationSearch { refuter, picks, options, learnt: Vec::new(), careful: false, no_pick: NoPick::default() }
     }
 
     fn asked(refuter: &Refuter<'a>) -> (Picks<'a>, Vec<Range<OptionId>>) {
@@ -144,7 +144,12 @@ impl<'r, 'a> Search<'r, 'a> {
     }
 
     /// Forbids the smallest combinations that contradictions rest on.
-    fn learn(&mut self, parts: Vec<Part>, promotions: &Promotions, picked: &[OptionId]) -> Result<(), Interrupt> {
+    fn learn(
+        &mut self,
+        parts: Vec<Contradiction>,
+        promotions: &Promotions,
+        picked: &[OptionId],
+    ) -> Result<(), Interrupt> {
         let mut found: Vec<Combination> =
             parts.into_iter().filter_map(|part| self.combination(part, promotions, picked)).collect();
         found.sort_by_key(|c| {
@@ -164,7 +169,7 @@ impl<'r, 'a> Search<'r, 'a> {
 
     /// What a contradiction rests on, in an order in which each reader counts as committed because of those before.
     /// `None` if it does not rest on chosen writers alone.
-    fn combination(&self, part: Part, promotions: &Promotions, picked: &[OptionId]) -> Option<Combination> {
+    fn combination(&self, part: Contradiction, promotions: &Promotions, picked: &[OptionId]) -> Option<Combination> {
         let reads = &self.refuter.reads;
         let mut needed: Vec<OperationId> = part.needs.into_iter().collect();
         needed.sort_by_key(|&read| (promotions.depth(self.refuter.history.transaction_of(read)), read));
@@ -218,7 +223,7 @@ impl<'r, 'a> Search<'r, 'a> {
         let (parts, promotions, _) = self.refuter.look(&choice, LISTED)?;
         let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
         let of_reads: Vec<Option<OptionId>> = choice.iter().zip(&self.options).map(option).collect();
-        let is_told = |part: &Part| {
+        let is_told = |part: &Contradiction| {
             let place = |read: &OperationId| self.refuter.reads.binary_search(read).ok();
             part.needs.iter().all(|read| place(read).is_some_and(|place| of_reads[place].is_some()))
         };
@@ -243,7 +248,7 @@ impl<'r, 'a> Search<'r, 'a> {
         }
         if !is_sound {
             self.careful = true;
-            (self.picks, self.options) = Search::asked(self.refuter);
+            (self.picks, self.options) = CombinationSearch::asked(self.refuter);
             for combination in std::mem::take(&mut self.learnt) {
                 if self.contradicts(&combination)? {
                     self.keep(combination);

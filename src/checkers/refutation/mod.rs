@@ -51,7 +51,7 @@ pub(super) const MOST_NESTED: usize = 28;
 const LISTED: usize = 8;
 
 /// A contradiction, and the ambiguous reads whose chosen writers it relies on.
-struct Part {
+struct Contradiction {
     violation: Violation,
     needs: BTreeSet<OperationId>,
 }
@@ -150,7 +150,7 @@ impl<'a> Refuter<'a> {
     }
 
     /// A contradiction that needs no other choices than those made. Recursion is bounded by [`MOST_NESTED`].
-    fn refute(&mut self, choice: &mut Choice, depth: usize) -> Result<Option<Part>, Interrupt> {
+    fn refute(&mut self, choice: &mut Choice, depth: usize) -> Result<Option<Contradiction>, Interrupt> {
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(None);
         }
@@ -167,9 +167,10 @@ impl<'a> Refuter<'a> {
             let completed = choice.iter().zip(&self.matters).map(first).collect();
             (parts, promotions) = self.contradictions(&completed)?;
         }
-        let open = |part: &Part| part.needs.iter().copied().filter(|&r| self.chosen(choice, r).is_none()).collect();
+        let open =
+            |part: &Contradiction| part.needs.iter().copied().filter(|&r| self.chosen(choice, r).is_none()).collect();
         let with_open = parts.into_iter().map(|part| (open(&part), part));
-        let best = with_open.min_by_key(|(open, part): &(Vec<OperationId>, Part)| {
+        let best = with_open.min_by_key(|(open, part): &(Vec<OperationId>, Contradiction)| {
             (open.len(), part.violation.implied, part.violation.size(), part.violation.edges.len())
         });
         let Some((open, part)) = best else { return Ok(None) };
@@ -188,7 +189,7 @@ impl<'a> Refuter<'a> {
         choice: &mut Choice,
         depth: usize,
         promotions: &Promotions,
-    ) -> Result<Option<Part>, Interrupt> {
+    ) -> Result<Option<Contradiction>, Interrupt> {
         let Some(multiple) = self.resolution.multiple_sources(read) else { return Ok(None) };
         let Ok(place) = self.reads.binary_search(&read) else { return Ok(None) };
         let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(multiple.sources.len());
@@ -201,7 +202,7 @@ impl<'a> Refuter<'a> {
                 part
             } else {
                 let violation = impossible::contradiction(self.history, read, source);
-                violation.map(|violation| Part { violation, needs: BTreeSet::from([read]) })
+                violation.map(|violation| Contradiction { violation, needs: BTreeSet::from([read]) })
             };
             let (Some(part), Some(writer)) = (part, source.writer()) else { return Ok(None) };
             if !part.needs.contains(&read) {
@@ -213,7 +214,7 @@ impl<'a> Refuter<'a> {
         needed.remove(&read);
         promotions.add_reads(self.history.transaction_of(read), &mut needed);
         needed.retain(|read| self.reads.binary_search(read).is_ok());
-        Ok(merged_by_strongest(read, cases).map(|violation| Part { violation, needs: needed }))
+        Ok(merged_by_strongest(read, cases).map(|violation| Contradiction { violation, needs: needed }))
     }
 
     /// The read of a committed transaction with the fewest writers that do not contradict the level at once.
@@ -265,14 +266,14 @@ impl<'a> Refuter<'a> {
     }
 
     /// What contradicts the level under a choice that may leave reads out.
-    fn contradictions(&self, choice: &Choice) -> Result<(Vec<Part>, Promotions), Interrupt> {
+    fn contradictions(&self, choice: &Choice) -> Result<(Vec<Contradiction>, Promotions), Interrupt> {
         let (parts, promotions, _) = self.look(choice, LISTED)?;
         Ok((parts, promotions))
     }
 
     /// What contradicts the level under a choice that may leave reads out, up to `listed` instances of each pattern,
     /// and whether anything does: contradictions without an explanation are not listed.
-    fn look(&self, choice: &Choice, listed: usize) -> Result<(Vec<Part>, Promotions, bool), Interrupt> {
+    fn look(&self, choice: &Choice, listed: usize) -> Result<(Vec<Contradiction>, Promotions, bool), Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         control.check()?;
         let promotions = Promotions::new(history, resolution, choice);
@@ -293,7 +294,7 @@ impl<'a> Refuter<'a> {
 
     /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.
     /// None for one that is just two reads of a key, which is among `torn`.
-    fn part(&self, violation: Violation, promotions: &Promotions, torn: &[Violation]) -> Option<Part> {
+    fn part(&self, violation: Violation, promotions: &Promotions, torn: &[Violation]) -> Option<Contradiction> {
         let (history, resolution) = (self.history, self.resolution);
         let mut violation = spelled_out(history, resolution, violation);
         needs::without_doubtful_name(history, resolution, &mut violation);
@@ -304,13 +305,13 @@ impl<'a> Refuter<'a> {
         }
         let impossible = needed.iter().copied().filter(|&read| is_impossible_read(history, resolution, read));
         match impossible.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
-            None => Some(Part { violation, needs: needed }),
+            None => Some(Contradiction { violation, needs: needed }),
             Some(read) => {
                 let violation = impossible::refutation(history, resolution, read)?;
                 let mut needs = BTreeSet::new();
                 promotions.add_reads(history.transaction_of(read), &mut needs);
                 needs.retain(|read| self.reads.binary_search(read).is_ok());
-                Some(Part { violation, needs })
+                Some(Contradiction { violation, needs })
             }
         }
     }

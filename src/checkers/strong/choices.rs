@@ -62,7 +62,7 @@ pub(in crate::checkers) fn decide_open(
     control: &Control,
 ) -> Result<Option<OpenDecision>, Interrupt> {
     let level = level.or_serial();
-    let question = Question { history, resolution, index, level, effort, control };
+    let question = ChoiceSearch { history, resolution, index, level, effort, control };
     let mut cases = vec![Members::default()];
     while let Some(members) = cases.pop() {
         let (found, among) = question.among(&members)?;
@@ -87,7 +87,7 @@ fn with(transactions: &[TransactionId], t: TransactionId) -> Vec<TransactionId> 
     transactions.iter().copied().chain([t]).collect()
 }
 
-struct Question<'a> {
+struct ChoiceSearch<'a> {
     history: &'a History,
     resolution: &'a Resolution,
     /// The index of the transactions committed under every choice.
@@ -97,7 +97,7 @@ struct Question<'a> {
     control: &'a Control,
 }
 
-impl Question<'_> {
+impl ChoiceSearch<'_> {
     /// Decides the level for the transactions that certainly committed and those that joined; with the index in whose
     /// nodes the answer is given, if that is another one.
     fn among(&self, members: &Members) -> Result<(Among, Option<Index>), Interrupt> {

@@ -45,7 +45,7 @@ const FEW_ROUNDS: usize = 16;
 const MOST_VERSIONS: usize = 16;
 
 /// The decisions so far.
-struct Search<'a> {
+struct DecisionSearch<'a> {
     known: &'a Known<'a>,
     order: DynamicOrder,
     frozen: Frozen<'a>,
@@ -86,7 +86,7 @@ pub(super) fn search(
     control: &Control,
 ) -> Result<Searched, Interrupt> {
     let order = DynamicOrder::new(order, known.edges());
-    let mut search = Search { known, order, frozen: Frozen::new(known, open), effort };
+    let mut search = DecisionSearch { known, order, frozen: Frozen::new(known, open), effort };
     loop {
         control.check()?;
         let found = replay(known, open, &search.frozen.selected, search.order.order(), MOST_VERSIONS);
@@ -109,7 +109,7 @@ pub(super) fn search(
     }
 }
 
-impl Search<'_> {
+impl DecisionSearch<'_> {
     /// The items that must be decided, each once; items close in the order are kept together.
     fn open_items(&self, open: &OpenReads, found: &Contradictions) -> Vec<(Item, Cause)> {
         let misreads = found.misreads.iter().filter_map(|misread| {

@@ -4,7 +4,7 @@ use super::base_order::BaseOrder;
 use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::guarantees::{self, Kept};
 use super::justification::Story;
-use super::paths::{Search, Step};
+use super::paths::{PathSearch, Step};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::KeyId;
@@ -76,7 +76,7 @@ impl Teller<'_> {
     /// One for each component with a cycle, smallest first.
     fn violations(&self, control: &Control) -> Result<Vec<Violation>, Interrupt> {
         let components = Components::new(self.causality, &self.forced, control)?;
-        let mut search = Search::new(self.causality);
+        let mut search = PathSearch::new(self.causality);
         let mut violations = Vec::new();
         // A version that would be older than the initial one needs no other edge.
         const LOOKED_AT: usize = 64;
@@ -98,7 +98,7 @@ impl Teller<'_> {
     fn shortest<'s>(
         &'s self,
         inside: impl Fn(Node) -> bool,
-        search: &mut Search<'s>,
+        search: &mut PathSearch<'s>,
         control: &Control,
     ) -> Result<Option<Vec<Step>>, Interrupt> {
         /// States visited in search of shorter cycles.
@@ -123,7 +123,7 @@ impl Teller<'_> {
         Ok(best)
     }
 
-    fn tell(&self, way: &[Step], search: &mut Search<'_>, control: &Control) -> Result<Violation, Interrupt> {
+    fn tell(&self, way: &[Step], search: &mut PathSearch<'_>, control: &Control) -> Result<Violation, Interrupt> {
         let mut story = Story::new(self.causality, self.acyclic);
         way.iter().for_each(|step| story.mention(step.from()));
         let mut cycle: Vec<EdgeIndex> = Vec::with_capacity(way.len());

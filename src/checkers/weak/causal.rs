@@ -35,14 +35,14 @@ const SEARCHES: usize = 16;
 
 /// Does t3 observe t2?
 #[derive(Clone, Copy)]
-struct Question {
+struct ReadQuestion {
     t2: Node,
     t3: Node,
     /// The read of t3 that would force t2 before its writer.
     read: u32,
 }
 
-impl Question {
+impl ReadQuestion {
     fn pair(self) -> u64 {
         u64::from(self.t2) << 32 | u64::from(self.t3)
     }
@@ -52,7 +52,7 @@ impl Question {
 #[derive(Default)]
 struct Questions {
     /// By reader.
-    short: Vec<Question>,
+    short: Vec<ReadQuestion>,
     /// Reads with too many versions in between.
     long: Vec<Open>,
 }
@@ -97,7 +97,7 @@ impl<'a> Causal<'a> {
         }
         let seen = seen.unwrap_or_default();
         for &at in &seen {
-            let Question { t2, read, .. } = questions.short[at as usize];
+            let ReadQuestion { t2, read, .. } = questions.short[at as usize];
             match self.index.writer_of_read(read as usize) {
                 NONE => return Ok(None),
                 t1 => edges.push(Forced { from: t2, to: t1, read }),
@@ -110,7 +110,7 @@ impl<'a> Causal<'a> {
     }
 
     /// Remembers the pairs with the answer "no".
-    fn remember(&mut self, asked: &[Question], seen: &[u32]) {
+    fn remember(&mut self, asked: &[ReadQuestion], seen: &[u32]) {
         let mut seen = seen.iter().peekable();
         self.unseen.reserve(asked.len());
         for (at, question) in asked.iter().enumerate() {
@@ -135,7 +135,7 @@ impl<'a> Causal<'a> {
                         questions.long.push(open);
                         break;
                     }
-                    let question = Question { t2, t3, read };
+                    let question = ReadQuestion { t2, t3, read };
                     let may_see = place[t2 as usize] < place[t3 as usize];
                     if may_see && !self.unseen.contains(&question.pair()) {
                         questions.short.push(question);
@@ -157,13 +157,13 @@ impl<'a> Causal<'a> {
     fn search(
         &self,
         order: &LinearOrder,
-        questions: &[Question],
+        questions: &[ReadQuestion],
         control: &Control,
     ) -> Result<Option<Vec<u32>>, Interrupt> {
         let index = self.index;
         let n = index.n_nodes();
         let steps = index.read_key.len() + n;
-        let back = |of_reader: &[Question]| {
+        let back = |of_reader: &[ReadQuestion]| {
             let place = |t: Node| order.place[t as usize];
             let floor = of_reader.iter().map(|question| place(question.t2)).min().unwrap_or(0);
             (floor, place(of_reader[0].t3).saturating_sub(floor) as usize + 1)
@@ -233,7 +233,7 @@ impl<'a> Causal<'a> {
             }
         }
         let width = sweep.width() as u32;
-        let block_of = |question: &Question| chains.chain[question.t2 as usize] / width;
+        let block_of = |question: &ReadQuestion| chains.chain[question.t2 as usize] / width;
         let by_block: Rows<u32> = Rows::new(sweep.n_blocks(), questions.short.iter().map(block_of).zip(0..));
         let place = |t3: Node| self.base.place[t3 as usize];
         // A few long rows of blocks, so that one buffer serves many blocks.
@@ -249,7 +249,7 @@ impl<'a> Causal<'a> {
                 }
                 let answers = |block: &Block<'_>| -> Option<(Vec<u32>, Demands)> {
                     let sees = |&at: &u32| {
-                        let Question { t2, t3, .. } = questions.short[at as usize];
+                        let ReadQuestion { t2, t3, .. } = questions.short[at as usize];
                         block.precedes(chains, t2, place(t3))
                     };
                     let mut seen = Vec::new();
@@ -321,7 +321,7 @@ fn merge(all: &mut Demands, part: Demands) {
 }
 
 /// Questions in parts of about equal size, those of one reader together, each with the place of its first question.
-fn by_reader(questions: &[Question], len: usize) -> Vec<(usize, &[Question])> {
+fn by_reader(questions: &[ReadQuestion], len: usize) -> Vec<(usize, &[ReadQuestion])> {
     let mut parts = Vec::new();
     let mut begin = 0;
     while begin < questions.len() {

@@ -15,7 +15,7 @@ const JOIN_ABOVE: usize = if SMALL_LIMITS { 1 } else { 256 };
 
 /// A maximal range of writers of one key in one chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct ChainRun {
     /// The chain.
     pub(super) chain: u32,
     /// First place in [`Chains::writer`]; the run ends where the next begins.
@@ -41,7 +41,7 @@ struct Writers {
     /// By place: the writers of a key, sorted by chain and position. Places of a key are those of its slots.
     writer: Vec<Node>,
     run_begin: Vec<u32>,
-    runs: Vec<Run>,
+    runs: Vec<ChainRun>,
 }
 
 impl Writers {
@@ -49,7 +49,7 @@ impl Writers {
     fn new(index: &Index, chains: &Chains) -> Writers {
         let mut writer = index.slot_node.clone();
         let mut run_begin = Vec::with_capacity(index.n_keys() + 1);
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<ChainRun> = Vec::new();
         for key in 0..index.n_keys() as u32 {
             let slots = index.slots_of(key);
             if chains.is_joined {
@@ -61,7 +61,7 @@ impl Writers {
             for at in slots {
                 let chain = chains.chain[writer[at] as usize];
                 if chain != last {
-                    runs.push(Run { chain, begin: at as u32 });
+                    runs.push(ChainRun { chain, begin: at as u32 });
                     last = chain;
                 }
             }

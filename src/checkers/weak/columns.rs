@@ -39,7 +39,7 @@ struct Spot {
 }
 
 /// The predecessors of the nodes of one part of an order.
-struct Part {
+struct PredecessorTable {
     /// By place in the part: the position of the node.
     spot: Vec<Spot>,
     /// By place in the part: first place in `predecessor`; one more for the end.
@@ -48,7 +48,7 @@ struct Part {
     predecessor: Vec<u32>,
 }
 
-impl Part {
+impl PredecessorTable {
     fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
         let predecessors = |range: &[u32]| &self.predecessor[range[0] as usize..range[1] as usize];
         self.spot.iter().zip(self.begin.windows(2)).map(move |(&spot, range)| (spot, predecessors(range)))
@@ -59,7 +59,7 @@ impl Part {
 pub(super) struct Sweep {
     n_nodes: usize,
     /// Parts of [`PART`] nodes each, the last one may be shorter.
-    parts: Vec<Part>,
+    parts: Vec<PredecessorTable>,
     n_chains: usize,
     /// Nodes of the longest chain.
     longest: u32,
@@ -127,7 +127,7 @@ impl Sweep {
     /// The position of each node and its predecessors, in the order.
     #[inline]
     fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
-        self.parts.iter().flat_map(Part::nodes)
+        self.parts.iter().flat_map(PredecessorTable::nodes)
     }
 
     /// Lines written by computing all blocks that were not kept.
@@ -212,18 +212,18 @@ impl Sweep {
     fn medium<const W: usize>(
         &self,
         first: u32,
-        lines: Vec<Line<u16, W>>,
+        lines: Vec<PackedLine<u16, W>>,
         control: &Control,
-    ) -> Result<Vec<Line<u16, W>>, Interrupt> {
+    ) -> Result<Vec<PackedLine<u16, W>>, Interrupt> {
         if self.bases.is_empty() { self.lines(first, lines, control) } else { self.based_lines(first, lines, control) }
     }
 
     fn lines<T: Count, const W: usize>(
         &self,
         first: u32,
-        mut lines: Vec<Line<T, W>>,
+        mut lines: Vec<PackedLine<T, W>>,
         control: &Control,
-    ) -> Result<Vec<Line<T, W>>, Interrupt> {
+    ) -> Result<Vec<PackedLine<T, W>>, Interrupt> {
         self.make_room(&mut lines, control)?;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
             control.tick(step)?;
@@ -233,7 +233,7 @@ impl Sweep {
                 let other = &lines[place as usize].0;
                 line = std::array::from_fn(|column| line[column].max(other[column]));
             }
-            lines.push(Line(line));
+            lines.push(PackedLine(line));
             if let Some(own) = lines[step].0.get_mut(spot.chain.wrapping_sub(first) as usize) {
                 *own = T::from_position(spot.position);
             }
@@ -245,9 +245,9 @@ impl Sweep {
     fn based_lines<const W: usize>(
         &self,
         first: u32,
-        mut lines: Vec<Line<u16, W>>,
+        mut lines: Vec<PackedLine<u16, W>>,
         control: &Control,
-    ) -> Result<Vec<Line<u16, W>>, Interrupt> {
+    ) -> Result<Vec<PackedLine<u16, W>>, Interrupt> {
         let of_block = |base: &Base| -> [u32; W] {
             std::array::from_fn(|column| base.uncounted.get(first as usize + column).copied().unwrap_or(0))
         };
@@ -269,7 +269,7 @@ impl Sweep {
                     std::array::from_fn(|column| line[column].max(other[column].saturating_sub(moved(column))))
                 };
             }
-            lines.push(Line(line));
+            lines.push(PackedLine(line));
             let column = spot.chain.wrapping_sub(first) as usize;
             if let Some(own) = lines[step].0.get_mut(column) {
                 *own = (spot.position + 1 - base[column]) as u16;
@@ -307,7 +307,7 @@ enum Entries {
 }
 
 /// The predecessors of a part of an order.
-fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> Part {
+fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> PredecessorTable {
     let mut begin = Vec::with_capacity(nodes.len() + 1);
     let most = nodes.iter().map(|&t| index.reads_of(t).len() + 1).sum();
     let mut predecessor: Vec<u32> = Vec::with_capacity(most);
@@ -326,13 +326,13 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
     }
     begin.push(predecessor.len() as u32);
     let spot = |&t: &Node| Spot { chain: chains.chain[t as usize], position: chains.position[t as usize] };
-    Part { spot: nodes.iter().map(spot).collect(), begin, predecessor }
+    PredecessorTable { spot: nodes.iter().map(spot).collect(), begin, predecessor }
 }
 
 /// The entries of one node.
 #[repr(align(32))]
 #[derive(Clone, Copy)]
-struct Line<T, const W: usize>([T; W]);
+struct PackedLine<T, const W: usize>([T; W]);
 
 /// A number of nodes at the beginning of a chain.
 trait Count: Copy + Ord + Default {
@@ -354,11 +354,11 @@ macro_rules! counts {
 counts!(u8, u16, u32);
 
 enum Columns {
-    Short(Vec<Line<u8, LINE>>),
-    Medium(Vec<Line<u16, { LINE / 2 }>>),
-    Long(Vec<Line<u32, { LINE / 4 }>>),
+    Short(Vec<PackedLine<u8, LINE>>),
+    Medium(Vec<PackedLine<u16, { LINE / 2 }>>),
+    Long(Vec<PackedLine<u32, { LINE / 4 }>>),
     /// As many chains as medium entries.
-    Wide(Vec<Line<u32, { LINE / 2 }>>),
+    Wide(Vec<PackedLine<u32, { LINE / 2 }>>),
 }
 
 /// The columns of a few chains.

@@ -2,7 +2,7 @@
 
 use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::justification::Story;
-use super::paths::{Search, Step};
+use super::paths::{PathSearch, Step};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::KeyId;
@@ -25,7 +25,7 @@ pub(super) fn add(
     let cyclic: Vec<u32> =
         (0..components.len() as u32).filter(|&component| components.members(component).len() > 1).collect();
     found.counts.insert(Pattern::CyclicCO, cyclic.len() as u64);
-    let mut search = Search::new(causality);
+    let mut search = PathSearch::new(causality);
     let mut cycles = Vec::new();
     for &component in &cyclic {
         cycles.push((component, shortest_cycle(causality, components, component, &mut search, control)?));
@@ -67,7 +67,7 @@ pub(super) fn add_of_versions(
         return Ok(());
     }
     found.counts.insert(Pattern::VersionOrderCycle, cyclic.len() as u64);
-    let mut search = Search::new(causality);
+    let mut search = PathSearch::new(causality);
     let mut cycles: Vec<Vec<Step>> = Vec::new();
     for &component in &cyclic {
         let inside = |v: Node| with_lists.of[v as usize] == component;
@@ -133,7 +133,7 @@ fn shortest_cycle(
     causality: &Causality<'_>,
     components: &Components,
     component: u32,
-    search: &mut Search<'_>,
+    search: &mut PathSearch<'_>,
     control: &Control,
 ) -> Result<Vec<Step>, Interrupt> {
     let members = components.members(component);

@@ -5,7 +5,7 @@ use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::chains::Chains;
 use super::cycles;
 use super::justification::{Story, level_of};
-use super::paths::{Search, Step, quick_way};
+use super::paths::{PathSearch, Step, quick_way};
 use super::pool::{Candidate, is_initial};
 use super::saturate::{causal_edges, transaction_edges};
 use super::survey::{PATTERNS, Survey, Tally};
@@ -165,7 +165,7 @@ pub(super) fn unlisted(
     })?;
     candidates.sort_unstable_by_key(Candidate::place);
     let teller = setting.teller();
-    let mut search = Search::new(&setting.causality);
+    let mut search = PathSearch::new(&setting.causality);
     let mut told = Vec::new();
     for candidate in candidates {
         let Some(ordinal) = window.admits(candidate.place()) else { continue };
@@ -230,7 +230,7 @@ impl Teller<'_> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
-        let mut search = Search::new(self.causality);
+        let mut search = PathSearch::new(self.causality);
         let mut told = Vec::new();
         for candidate in candidates {
             control.check()?;
@@ -265,7 +265,7 @@ impl Teller<'_> {
         &self,
         pattern: Pattern,
         candidate: &Candidate,
-        search: &mut Search<'_>,
+        search: &mut PathSearch<'_>,
         control: &Control,
     ) -> Result<Violation, Interrupt> {
         let &Candidate { implied, t1, t2, t3, key, .. } = candidate;

@@ -1,7 +1,7 @@
 //! Violations with their edges: premises first, shared if several edges rest on them.
 
 use super::causality::{Causality, Components, Forced};
-use super::paths::{Search, Step};
+use super::paths::{PathSearch, Step};
 use super::pool::is_initial;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
@@ -84,7 +84,7 @@ impl<'a> Story<'a> {
     pub(super) fn way(
         &mut self,
         way: &[Step],
-        search: &mut Search<'_>,
+        search: &mut PathSearch<'_>,
         control: &Control,
     ) -> Result<Vec<EdgeIndex>, Interrupt> {
         let causality = self.causality;
@@ -123,7 +123,7 @@ impl<'a> Story<'a> {
         &mut self,
         t2: Node,
         read: u32,
-        search: &mut Search<'_>,
+        search: &mut PathSearch<'_>,
         control: &Control,
     ) -> Result<EdgeIndex, Interrupt> {
         let causality = self.causality;

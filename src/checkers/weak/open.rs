@@ -16,7 +16,7 @@ use crate::graph::{Digraph, topological_order_by_priority};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Axiom, Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source, Standing};
 use crate::sat::{Answered, Consequences, DynamicOrder, Fact, Question, Questions, Rules, answer};
-use longer::Search;
+use longer::LongerPaths;
 use std::ops::Range;
 
 /// Most possible writers of all reads together; more are left to trying choices.
@@ -123,7 +123,7 @@ struct Axioms<'a> {
     wrong: Vec<Fact>,
     /// By read: the candidate assumed last; it counts as long as its fact holds.
     taken: Vec<u32>,
-    search: Search,
+    search: LongerPaths,
 }
 
 impl<'a> Axioms<'a> {
@@ -141,7 +141,7 @@ impl<'a> Axioms<'a> {
             members: Vec::new(),
             wrong: Vec::new(),
             taken: Vec::new(),
-            search: Search::default(),
+            search: LongerPaths::default(),
         };
         let mut open = (0..).zip(resolution.ambiguous()).peekable();
         for node in 0..n as Node {

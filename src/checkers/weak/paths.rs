@@ -58,7 +58,7 @@ const BY_SESSION: u32 = 1;
 const OTHERWISE: u32 = 0;
 
 /// Working memory of searches; reuse it.
-pub(super) struct Search<'a> {
+pub(super) struct PathSearch<'a> {
     causality: &'a Causality<'a>,
     /// By state (node, how entered): number of the search that reached it, cost, state it was reached from.
     reached: Vec<u32>,
@@ -72,11 +72,11 @@ pub(super) struct Search<'a> {
     pub(super) visited: u64,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(causality: &'a Causality<'a>) -> Search<'a> {
+impl<'a> PathSearch<'a> {
+    pub(super) fn new(causality: &'a Causality<'a>) -> PathSearch<'a> {
         // One more node for ⊥.
         let states = 2 * (causality.n() + 1);
-        Search {
+        PathSearch {
             causality,
             reached: vec![0; states],
             cost: vec![(0, 0); states],

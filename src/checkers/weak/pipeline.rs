@@ -61,12 +61,12 @@ pub(super) fn order_and_replay(
 /// Stretches of an order on their way from its producer to its replay.
 #[derive(Default)]
 struct Channel {
-    state: Mutex<State>,
+    state: Mutex<ChannelState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     waiting: VecDeque<Vec<Node>>,
     /// Nothing more comes.
     is_ended: bool,
@@ -83,7 +83,7 @@ impl Drop for End<'_> {
 }
 
 impl Channel {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChannelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -11,14 +11,14 @@ use crate::control::{Control, Interrupt};
 use rayon::prelude::*;
 
 /// Transactions that one wave starts from: the bits of a cache line.
-const SOURCES: usize = if SMALL_LIMITS { 2 } else { 8 * size_of::<Line>() };
+const SOURCES: usize = if SMALL_LIMITS { 2 } else { 8 * size_of::<SourceBits>() };
 
 /// A bit per source.
 #[repr(align(64))]
 #[derive(Clone, Copy, Default)]
-struct Line([u64; 8]);
+struct SourceBits([u64; 8]);
 
-impl Line {
+impl SourceBits {
     #[inline]
     fn set(&mut self, source: usize) {
         self.0[source / 64] |= 1 << (source % 64);
@@ -97,7 +97,7 @@ impl Waves {
 }
 
 /// One wave: the questions answered with yes.
-fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<Line>, control: &Control) -> Result<Vec<u32>, Interrupt> {
+fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<SourceBits>, control: &Control) -> Result<Vec<u32>, Interrupt> {
     let start = spans[0].from;
     let end = spans.iter().map(|span| span.to).max().unwrap_or(start);
     let mut sources: Vec<u32> = spans.iter().map(|span| span.from).collect();
@@ -107,11 +107,11 @@ fn run(spans: &[Span], sweep: &Sweep, lines: &mut Vec<Line>, control: &Control) 
     lines.reserve((end - start) as usize + 1);
     for place in start..=end {
         control.tick((place - start) as usize)?;
-        let mut line = Line::default();
+        let mut line = SourceBits::default();
         for predecessor in sweep.predecessors(place) {
             if let Some(at) = predecessor.checked_sub(start) {
                 let other = &lines[at as usize].0;
-                line = Line(std::array::from_fn(|word| line.0[word] | other[word]));
+                line = SourceBits(std::array::from_fn(|word| line.0[word] | other[word]));
             }
         }
         if let Some((source, _)) = coming.next_if(|&(_, of)| of == place) {

@@ -1,7 +1,7 @@
 //! The cause of a violation whose own reads already break a weaker level, or which concludes what its sessions and
 //! reads show anyway.
 
-use super::cutter::{Cutter, Found, LISTED};
+use super::cutter::{Cutter, LISTED, ViolatingPart};
 use crate::checkers::{self, Level, LevelSet, Options, Pattern, Proof, Violation};
 use crate::counterexample::groups::touched;
 use crate::counterexample::translate::translate_back;
@@ -70,7 +70,7 @@ impl Cutter<'_> {
 
     /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they
     /// also close makes a detour, it shows what their session shows without them, and is dropped.
-    pub(super) fn without_detour(&self, found: Found) -> Found {
+    pub(super) fn without_detour(&self, found: ViolatingPart) -> ViolatingPart {
         let is_torn = found.violation.id.pattern == Pattern::NonRepeatableRead && self.level.is_of_reads();
         let in_whole = translate_back(&found.violation, &found.renaming);
         if !is_torn || !in_whole.is_some_and(|violation| self.has_detour(&violation)) {
@@ -84,7 +84,7 @@ impl Cutter<'_> {
         violation.levels = LevelSet::upward(Level::CutIsolation);
         violation.also.retain(|name| name != "G-monotonic");
         violation.proof = Proof::Read;
-        Found { violation, ..found }
+        ViolatingPart { violation, ..found }
     }
 
     /// Whether a cycle has an order that was concluded although it was observed, or one among others that contradicts

@@ -16,7 +16,7 @@ pub(super) const LISTED: usize = 64;
 
 /// A sub-history that violates the level.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct ViolatingPart {
     pub(super) keep: Vec<TransactionId>,
     pub(super) history: History,
     pub(super) renaming: Renaming,
@@ -55,7 +55,7 @@ impl Wanted {
 /// What the oracle says about a sub-history.
 pub(super) enum Answer {
     /// It violates the level, by a wanted violation.
-    Violated(Box<Found>),
+    Violated(Box<ViolatingPart>),
     /// It violates the level, but by no wanted violation.
     ByAnotherPattern,
     /// It satisfies the level.
@@ -181,7 +181,7 @@ impl<'a> Cutter<'a> {
             return Answer::No;
         }
         match self.choose(findings.violations, &renaming, &resolution) {
-            Some(violation) => Answer::Violated(Box::new(Found { keep, history: small, renaming, violation })),
+            Some(violation) => Answer::Violated(Box::new(ViolatingPart { keep, history: small, renaming, violation })),
             None => Answer::ByAnotherPattern,
         }
     }
@@ -326,7 +326,7 @@ impl<'a> Cutter<'a> {
 
     /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the
     /// fewest edges; the current one on ties.
-    pub(super) fn with_best_argument(&self, found: Found) -> Found {
+    pub(super) fn with_best_argument(&self, found: ViolatingPart) -> ViolatingPart {
         let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
         let findings = checkers::check(&found.history, &options, self.control, &|_| {});
         let weight = |v: &Violation| {
@@ -346,13 +346,13 @@ impl<'a> Cutter<'a> {
         };
         let best = findings.violations.into_iter().filter(|v| self.fits(v)).min_by_key(weight);
         match best.filter(|best| weight(best) < weight(&found.violation)) {
-            Some(violation) => Found { violation, ..found },
+            Some(violation) => ViolatingPart { violation, ..found },
             None => found,
         }
     }
 
     /// Verdicts of the small history at all levels, with a little extra time if the time is up.
-    pub(super) fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
+    pub(super) fn verdicts(&self, found: &ViolatingPart) -> Vec<(Level, Verdict)> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
         verdicts(&found.history, self.level, &found.violation, control)

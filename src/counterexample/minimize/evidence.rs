@@ -1,6 +1,6 @@
 //! The reads that an argument rests on without naming them.
 
-use super::cutter::Found;
+use super::cutter::ViolatingPart;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::control::Control;
 use crate::counterexample::{Claim, MOST_TOLD, claim, involved_operations};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 /// Adds to the violation of a part in which every operation matters what it does not mention yet: for each read that an
 /// inferred edge rests on, and for each that only shows that a transaction has committed, the write-read edge; other
 /// operations and transactions unchanged. Existing entries keep their places. O(operations · edges).
-pub(super) fn complete(found: &mut Found, control: &Control) {
+pub(super) fn complete(found: &mut ViolatingPart, control: &Control) {
     let Ok(resolution) = relations::resolve(&found.history, control) else { return };
     let (history, violation) = (&found.history, &mut found.violation);
     let mut evidence: Vec<(TransactionId, OperationId)> = Vec::new();

@@ -1,7 +1,7 @@
 //! The first part that is cut out of the whole history.
 
 use super::VERDICTS;
-use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, levels_of, named_by, verdicts};
+use super::cutter::{Answer, Cutter, LISTED, ViolatingPart, Wanted, levels_of, named_by, verdicts};
 use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
@@ -40,7 +40,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         });
     let n_transactions_of_whole = renaming.transactions.len().max(history.n_transactions());
     let verdicts = verdicts.collect();
-    reduced(Found { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
+    reduced(ViolatingPart { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
 }
 
 /// The violation in the whole history: for when no part of it shows the same. O(one check of the history).
@@ -49,11 +49,11 @@ pub fn whole(history: &History, violation: &Violation, level: Level) -> Countere
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
     let verdicts = verdicts(&same, level, &violation, &Control::new().with_time_limit(VERDICTS));
     let n_transactions = history.n_transactions();
-    reduced(Found { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
+    reduced(ViolatingPart { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
 }
 
 fn reduced(
-    found: Found,
+    found: ViolatingPart,
     level: Level,
     verdicts: Vec<(Level, Verdict)>,
     n_transactions_of_whole: usize,
@@ -74,7 +74,7 @@ fn reduced(
 impl Cutter<'_> {
     /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
     /// and so on; else the unchanged whole history, with `false`.
-    pub(super) fn first(&mut self) -> Option<(Found, bool)> {
+    pub(super) fn first(&mut self) -> Option<(ViolatingPart, bool)> {
         // A part would lack the setup that its lists begin with.
         let appended = self.history.initial_appends();
         if self.involved.iter().any(|o| appended.contains_key(&self.history.keys()[o.index()])) {
@@ -149,9 +149,9 @@ impl Cutter<'_> {
 
     /// The whole history with the unchanged violation: for when it cannot be explained without the reads that are left
     /// out elsewhere.
-    fn whole(&self) -> Option<Found> {
+    fn whole(&self) -> Option<ViolatingPart> {
         let (history, renaming) = self.history.restrict(&TransactionSet::full(self.history), |_| true);
         let violation = translate(self.original, &renaming)?;
-        Some(Found { keep: self.history.transactions().collect(), history, renaming, violation })
+        Some(ViolatingPart { keep: self.history.transactions().collect(), history, renaming, violation })
     }
 }

@@ -39,7 +39,7 @@ use crate::checkers::{Level, Pattern, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 pub use cutter::Minimizer;
-use cutter::{Cutter, Found};
+use cutter::{Cutter, ViolatingPart};
 use std::time::Duration;
 
 /// The final check of all levels may take this long even when the time for minimizing is up.
@@ -137,7 +137,12 @@ impl Cutter<'_> {
         self.counterexample(found, minimality, of_operations)
     }
 
-    fn counterexample(&self, found: Found, minimality: Minimality, operation_minimality: Minimality) -> Counterexample {
+    fn counterexample(
+        &self,
+        found: ViolatingPart,
+        minimality: Minimality,
+        operation_minimality: Minimality,
+    ) -> Counterexample {
         let verdicts = self.verdicts(&found);
         let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
         let is_the_chosen_one = self.is_about_the_same(&found.violation, &found.renaming);

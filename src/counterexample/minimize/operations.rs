@@ -1,7 +1,7 @@
 //! Removing operations.
 
 use super::Round;
-use super::cutter::{Answer, Cutter, Found};
+use super::cutter::{Answer, Cutter, ViolatingPart};
 use crate::control::Interrupt;
 use crate::counterexample::{Minimality, involved_operations};
 use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
@@ -10,7 +10,7 @@ use crate::relations::{Source, last_write};
 impl Cutter<'_> {
     /// Removes operations, and transactions that are left without any, until no single operation and no single
     /// transaction can be removed. Returns what is known of the number of transactions and of operations.
-    pub(super) fn reduce_operations(&self, mut found: Found) -> (Found, Minimality, Minimality) {
+    pub(super) fn reduce_operations(&self, mut found: ViolatingPart) -> (ViolatingPart, Minimality, Minimality) {
         let reduced = |found| (found, Minimality::Reduced, Minimality::Reduced);
         if self.keep_involved(&mut found).is_err() {
             return reduced(found);
@@ -33,7 +33,7 @@ impl Cutter<'_> {
     }
 
     /// Tries to keep only the operations that the violation is about, else fewer of the others: halves, quarters, ….
-    fn keep_involved(&self, found: &mut Found) -> Result<(), Interrupt> {
+    fn keep_involved(&self, found: &mut ViolatingPart) -> Result<(), Interrupt> {
         let mut n_parts = 1;
         loop {
             let mut involved: Vec<OperationId> =
@@ -66,7 +66,7 @@ impl Cutter<'_> {
     }
 
     /// Tries to remove each operation, reads first; returns whether any could be removed.
-    fn remove_single_operations(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+    fn remove_single_operations(&self, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
         let mut any = false;
         let is_write = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Write;
         let mut candidates = found.renaming.operations.clone();
@@ -82,7 +82,7 @@ impl Cutter<'_> {
     }
 
     /// Tries to remove each transaction; returns whether any could be removed.
-    fn remove_single_transactions(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+    fn remove_single_transactions(&self, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
         let mut any = false;
         for candidate in found.keep.clone() {
             let outside = |o: &OperationId| self.history.transaction_of(*o) != candidate;
@@ -93,7 +93,7 @@ impl Cutter<'_> {
     }
 
     /// Replaces `found` with a part that violates the level; records what else was seen.
-    fn take(&self, answer: Answer, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+    fn take(&self, answer: Answer, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
         // An interrupted check says nothing.
         self.control.check()?;
         match answer {

@@ -1,6 +1,6 @@
 //! Parts with fewer transactions that removing them one by one has not found, and whether there are any.
 
-use super::cutter::{Answer, Cutter, Found};
+use super::cutter::{Answer, Cutter, ViolatingPart};
 use crate::control::Interrupt;
 use crate::counterexample::Minimality;
 use crate::history::{KeyId, OperationId, OperationKind, SessionId, TransactionId, TransactionSet};
@@ -16,7 +16,11 @@ const MOST_PARTS: usize = 3_000;
 
 impl Cutter<'_> {
     /// A part of `universe` with fewer than `n` transactions that violates the level, one of the smallest.
-    pub(super) fn smaller_within(&self, universe: &[TransactionId], n: usize) -> Result<Option<Found>, Interrupt> {
+    pub(super) fn smaller_within(
+        &self,
+        universe: &[TransactionId],
+        n: usize,
+    ) -> Result<Option<ViolatingPart>, Interrupt> {
         if universe.len() > MOST_IN_CORE || n <= 2 || universe.len() <= n {
             return Ok(None);
         }

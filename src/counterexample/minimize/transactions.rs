@@ -1,14 +1,14 @@
 //! Delta debugging over transactions.
 
 use super::Round;
-use super::cutter::{Answer, Cutter, Found};
+use super::cutter::{Answer, Cutter, ViolatingPart};
 use crate::control::Interrupt;
 use crate::counterexample::Minimality;
 use crate::history::TransactionId;
 
 impl Cutter<'_> {
     /// Removes transactions until no single one can be removed.
-    pub(super) fn reduce(&self, mut found: Found) -> (Found, Minimality) {
+    pub(super) fn reduce(&self, mut found: ViolatingPart) -> (ViolatingPart, Minimality) {
         if self.remove_sessions(&mut found).is_err() {
             return (found, Minimality::Reduced);
         }
@@ -34,7 +34,7 @@ impl Cutter<'_> {
     }
 
     /// Tries to remove whole sessions, one after the other.
-    fn remove_sessions(&self, found: &mut Found) -> Result<(), Interrupt> {
+    fn remove_sessions(&self, found: &mut ViolatingPart) -> Result<(), Interrupt> {
         let mut sessions: Vec<_> = found.keep.iter().map(|&t| self.history.session_of(t)).collect();
         sessions.dedup();
         if sessions.len() == found.keep.len() {
@@ -57,7 +57,7 @@ impl Cutter<'_> {
         keep: &[TransactionId],
         n_parts: usize,
         round: &mut Round,
-    ) -> Result<Option<Found>, Interrupt> {
+    ) -> Result<Option<ViolatingPart>, Interrupt> {
         for part in 0..n_parts {
             let removed = keep.len() * part / n_parts..keep.len() * (part + 1) / n_parts;
             let rest: Vec<_> = keep[..removed.start].iter().chain(&keep[removed.end..]).copied().collect();

@@ -39,7 +39,7 @@ pub enum Seen {
 
 /// A transaction in the order, or its start or commit where something comes between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct OrderLine {
     /// The transaction.
     pub transaction: TransactionId,
     /// What it does.
@@ -61,7 +61,7 @@ pub struct Passes<'a> {
     /// By operation: what a read of a line returned.
     seen: Vec<Option<Seen>>,
     /// The order; where nothing is ordered, the transactions that count as in the file.
-    pub lines: Vec<Line>,
+    pub lines: Vec<OrderLine>,
 }
 
 impl<'a> Passes<'a> {
@@ -115,7 +115,7 @@ impl<'a> Passes<'a> {
     }
 
     /// The operations of a line in program order: of a start the reads, of a commit the writes.
-    pub fn operations(&self, line: &Line) -> impl Iterator<Item = OperationId> + '_ {
+    pub fn operations(&self, line: &OrderLine) -> impl Iterator<Item = OperationId> + '_ {
         let left_out = match line.moment {
             StepKind::Run => None,
             StepKind::Start => Some(OperationKind::Write),
@@ -132,7 +132,7 @@ impl<'a> Passes<'a> {
 
     /// The newer version that a read did not return although its writer comes before the reader in the order, as weak
     /// levels allow: its last writer.
-    pub fn missed(&self, line: &Line, read: OperationId) -> Option<TransactionId> {
+    pub fn missed(&self, line: &OrderLine, read: OperationId) -> Option<TransactionId> {
         let key = self.history.operation(read).key;
         let Version::Written { write, .. } = self.replay.as_ref()?.before(key, *line.steps.start()) else {
             return None;
@@ -152,8 +152,8 @@ impl<'a> Passes<'a> {
 }
 
 /// The steps of a witness, a start together with its commit where they follow each other.
-fn lines(replay: &Replay) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(replay: &Replay) -> Vec<OrderLine> {
+    let mut lines: Vec<OrderLine> = Vec::new();
     for (place, step) in (0..replay.n_steps()).filter_map(|place| Some((place, replay.step(place)?))) {
         match lines.last_mut() {
             Some(last)
@@ -163,15 +163,15 @@ fn lines(replay: &Replay) -> Vec<Line> {
                 last.moment = StepKind::Run;
                 last.steps = *last.steps.start()..=place;
             }
-            _ => lines.push(Line { transaction: step.transaction, moment: step.kind, steps: place..=place }),
+            _ => lines.push(OrderLine { transaction: step.transaction, moment: step.kind, steps: place..=place }),
         }
     }
     lines
 }
 
 /// The transactions that count, as in the file.
-fn unordered(history: &History, resolution: &Resolution) -> Vec<Line> {
+fn unordered(history: &History, resolution: &Resolution) -> Vec<OrderLine> {
     let counts = |t: &TransactionId| matches!(resolution.standing(*t), Standing::Committed | Standing::Promoted);
-    let line = |transaction| Line { transaction, moment: StepKind::Run, steps: 0..=0 };
+    let line = |transaction| OrderLine { transaction, moment: StepKind::Run, steps: 0..=0 };
     history.transactions().filter(counts).map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! Which write each read saw where a level holds.
 
-use super::{Line, Seen};
+use super::{OrderLine, Seen};
 use crate::checkers::{Engine, LevelResult};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::replay::{Replay, StepKind, Version};
@@ -23,7 +23,7 @@ pub(super) struct Witnessed<'a> {
 /// witness. O(operations · log versions).
 pub(super) fn all(
     witnessed: &Witnessed<'_>,
-    lines: &[Line],
+    lines: &[OrderLine],
     control: &Control,
 ) -> Result<Vec<Option<Seen>>, Interrupt> {
     let Witnessed { history, result, replay, .. } = *witnessed;
@@ -58,9 +58,9 @@ pub(super) fn all(
 /// Calls `tell` for each read of the lines, in their order, with what its transaction wrote last to the key before it.
 fn each(
     history: &History,
-    lines: &[Line],
+    lines: &[OrderLine],
     control: &Control,
-    mut tell: impl FnMut(&Line, OperationId, Option<Value>) -> Seen,
+    mut tell: impl FnMut(&OrderLine, OperationId, Option<Value>) -> Seen,
 ) -> Result<Vec<Option<Seen>>, Interrupt> {
     let mut seen = vec![None; history.n_operations()];
     let mut own: FxHashMap<KeyId, Value> = FxHashMap::default();
@@ -85,7 +85,7 @@ fn each(
 }
 
 /// The transaction's own last write, else the newest version by then, and whether that has the value that was read.
-fn newest(history: &History, replay: &Replay, line: &Line, read: OperationId, own: Option<Value>) -> (Seen, bool) {
+fn newest(history: &History, replay: &Replay, line: &OrderLine, read: OperationId, own: Option<Value>) -> (Seen, bool) {
     let object = history.operation(read);
     if let Some(own) = own {
         return (Seen::Own, own == object.value);

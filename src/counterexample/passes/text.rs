@@ -1,7 +1,7 @@
 //! Why a level holds, as text: a paragraph, then a line for each transaction of the order.
 
 use super::sentences::name;
-use super::{Line, Passes, Seen, Surroundings, why};
+use super::{OrderLine, Passes, Seen, Surroundings, why};
 use crate::counterexample::narrate::escape;
 use crate::counterexample::replay::StepKind;
 use crate::history::{OperationId, grouped};
@@ -35,7 +35,7 @@ pub fn markdown(passes: &Passes<'_>, surroundings: &Surroundings<'_>, all: bool)
     out
 }
 
-fn shown<'p>(passes: &'p Passes<'_>, all: bool) -> &'p [Line] {
+fn shown<'p>(passes: &'p Passes<'_>, all: bool) -> &'p [OrderLine] {
     let n = if all { passes.lines.len() } else { passes.lines.len().min(MOST.0) };
     &passes.lines[..n]
 }
@@ -60,7 +60,7 @@ fn heading(passes: &Passes<'_>) -> &'static str {
 
 /// A line of the order: the transaction, what it does, and what each of its reads returned. `all` shows every operation
 /// of a long transaction.
-pub fn line(passes: &Passes<'_>, line: &Line, all: bool) -> String {
+pub fn line(passes: &Passes<'_>, line: &OrderLine, all: bool) -> String {
     let history = passes.history;
     let name = history.transaction_name(line.transaction);
     let session = match history.is_named_by_position(line.transaction) {
@@ -84,7 +84,7 @@ pub fn line(passes: &Passes<'_>, line: &Line, all: bool) -> String {
 }
 
 /// "r(x) = 1 from a1".
-fn operation_text(passes: &Passes<'_>, line: &Line, operation: OperationId) -> String {
+fn operation_text(passes: &Passes<'_>, line: &OrderLine, operation: OperationId) -> String {
     let history = passes.history;
     let text = history.operation_text(operation);
     let writer = |write: OperationId| history.transaction_name(history.transaction_of(write));

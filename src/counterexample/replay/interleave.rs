@@ -77,7 +77,7 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
     let commits: Vec<[TransactionId; 2]> = versions.iter().map(|pair| pair.writers(history)).collect();
     let mut all_were_tried = true;
     let mut search = |timed: bool, settings: &[Isolation], mismatches: usize| {
-        let mut search = Search::new(history, timed, settings, mismatches);
+        let mut search = InterleavingSearch::new(history, timed, settings, mismatches);
         let found = search.run(control);
         all_were_tried &= found.is_some();
         (found == Some(true)).then(|| search.plan())
@@ -87,7 +87,8 @@ pub fn interleave(history: &History, level: Level, versions: &[Versions], contro
         if !versions.iter().any(|&pair| are_turned(history, pair, &plan.steps)) {
             return plan;
         }
-        let mut search = Search { commits: &commits, ..Search::new(history, timed, settings, mismatches) };
+        let mut search =
+            InterleavingSearch { commits: &commits, ..InterleavingSearch::new(history, timed, settings, mismatches) };
         if search.run(control) == Some(true) { search.plan() } else { plan }
     };
     use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead};
@@ -138,7 +139,7 @@ struct Version {
 
 /// The state of the search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct SearchState {
     /// By session: the next event.
     next: Vec<usize>,
     /// By key.
@@ -149,7 +150,7 @@ struct State {
     mismatches: Vec<OperationId>,
 }
 
-struct Search<'a> {
+struct InterleavingSearch<'a> {
     history: &'a History,
     /// By session: all its statements but `Begin`, which precedes the first.
     events: Vec<Vec<PlanStep>>,
@@ -159,15 +160,20 @@ struct Search<'a> {
     max_mismatches: usize,
     /// Pairs of transactions the second of which commits after the first.
     commits: &'a [[TransactionId; 2]],
-    state: State,
+    state: SearchState,
     taken: Vec<PlanStep>,
-    seen: HashSet<State>,
+    seen: HashSet<SearchState>,
 }
 
-impl<'a> Search<'a> {
-    fn new(history: &'a History, timed: bool, settings: &'a [Isolation], max_mismatches: usize) -> Search<'a> {
+impl<'a> InterleavingSearch<'a> {
+    fn new(
+        history: &'a History,
+        timed: bool,
+        settings: &'a [Isolation],
+        max_mismatches: usize,
+    ) -> InterleavingSearch<'a> {
         let initial = |_| Version { writer: TransactionId::INITIAL, content: None };
-        let state = State {
+        let state = SearchState {
             next: vec![0; history.n_sessions()],
             rows: Rc::new((0..history.n_keys()).map(initial).collect()),
             snapshots: vec![None; history.n_sessions()],
@@ -175,7 +181,7 @@ impl<'a> Search<'a> {
         };
         let events = history.sessions().map(|session| events(history, session)).collect();
         let (taken, seen) = (Vec::new(), HashSet::new());
-        Search { history, events, timed, settings, max_mismatches, commits: &[], state, taken, seen }
+        InterleavingSearch { history, events, timed, settings, max_mismatches, commits: &[], state, taken, seen }
     }
 
     /// Whether there is an order; it is then in `taken`. `None` where not all could be tried.
@@ -376,10 +382,10 @@ pub(super) fn is_observed(history: &History, read: OperationId, content: &Conten
 
 /// Whole transactions one after the other, always the one whose reads are explained best.
 fn serial(history: &History) -> Plan {
-    let mut search = Search::new(history, false, &[Isolation::ReadCommitted], usize::MAX);
+    let mut search = InterleavingSearch::new(history, false, &[Isolation::ReadCommitted], usize::MAX);
     while !search.is_finished() {
         let tried = search.candidates().into_iter().rev().map(|session| {
-            let mut after = Search {
+            let mut after = InterleavingSearch {
                 events: search.events.clone(),
                 state: search.state.clone(),
                 taken: search.taken.clone(),

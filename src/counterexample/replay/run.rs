@@ -17,13 +17,13 @@ pub struct RunStep {
     pub transaction: TransactionId,
     /// What it does; never [`Action::Begin`], which is implied before the first.
     pub action: Action,
-    /// The state of [`Run::keys`] before.
+    /// The state of [`ReplayRun::keys`] before.
     pub before: Vec<KeyState>,
-    /// The state of [`Run::keys`] after.
+    /// The state of [`ReplayRun::keys`] after.
     pub after: Vec<KeyState>,
     /// For a read: how it fits the state before.
     pub explained: Explained,
-    /// What one up-to-date copy of the data does here at [`Run::setting`], where that is informative.
+    /// What one up-to-date copy of the data does here at [`ReplayRun::setting`], where that is informative.
     pub expected: Option<Expected>,
     /// What happens, in one sentence with a full stop.
     pub text: String,
@@ -31,7 +31,7 @@ pub struct RunStep {
 
 /// All operations of a counterexample in an order in which clients may have seen them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ReplayRun {
     /// The keys that occur, ascending.
     pub keys: Vec<KeyId>,
     /// The steps.
@@ -47,13 +47,13 @@ pub struct Run {
 }
 
 /// [`run_with`] what the argument itself shows of the order of versions.
-pub fn run(example: &Counterexample, control: &Control) -> Run {
+pub fn run(example: &Counterexample, control: &Control) -> ReplayRun {
     run_with(example, &Known::default(), control)
 }
 
 /// Steps through a counterexample in the order of [`interleave()`], given what is `known` of its writes in the whole
 /// history. Transactions without operations do not act. As expensive as that, and O(steps · keys).
-pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> Run {
+pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> ReplayRun {
     let history = &example.history;
     let versions = versions(example, &known.order);
     let plan = interleave(history, example.level, &versions, control);
@@ -100,7 +100,7 @@ pub fn run_with(example: &Counterexample, known: &Known, control: &Control) -> R
         Some(runs::shown(&plan.shown_at, setting, history.has_times())),
     ];
     let summary = summary.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
+    ReplayRun { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
 }
 
 fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId, action: Action) {

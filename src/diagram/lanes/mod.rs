@@ -51,7 +51,7 @@ const LEGIBLE: f64 = 60.0;
 
 /// What lanes show.
 #[derive(Clone, Debug)]
-pub struct Shown<'a> {
+pub struct LaneContent<'a> {
     /// The whole history.
     pub history: &'a History,
     /// When transactions ran.
@@ -77,7 +77,7 @@ pub struct View {
 
 /// Lanes in an area that begins at the origin.
 pub struct Lanes<'a> {
-    shown: Shown<'a>,
+    shown: LaneContent<'a>,
     rows: Rows,
     /// Faults, if the history has a clock and few of them.
     faults: Vec<FaultSpan>,
@@ -103,7 +103,7 @@ struct Bar {
 
 impl<'a> Lanes<'a> {
     /// Lanes of an area of this size, seen from `view`.
-    pub fn new(shown: Shown<'a>, size: Vec2, view: View) -> Lanes<'a> {
+    pub fn new(shown: LaneContent<'a>, size: Vec2, view: View) -> Lanes<'a> {
         let transactions = shown.anomaly.as_ref().map_or(&[][..], |anomaly| &anomaly.renaming.transactions);
         let rows = Rows::new(shown.history, transactions);
         let cluster = shown.history.cluster();

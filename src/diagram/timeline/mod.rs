@@ -11,7 +11,7 @@ pub use axis::{Axis, Span};
 
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, Place, TransactionId};
+use crate::history::{History, MarkPlace, TransactionId};
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 
@@ -93,15 +93,15 @@ impl Timeline {
     }
 
     /// Where a marked place is on an axis; none if the history has no such place.
-    pub fn extent(&self, place: &Place, history: &History, true_time: bool) -> Option<Span> {
+    pub fn extent(&self, place: &MarkPlace, history: &History, true_time: bool) -> Option<Span> {
         let of = |t: Option<TransactionId>| self.axis(true_time).span(t?);
         match place {
-            Place::Transaction(named) => of(named.id(history)),
-            Place::Between(from, to) => {
+            MarkPlace::Transaction(named) => of(named.id(history)),
+            MarkPlace::Between(from, to) => {
                 let (from, to) = (of(from.id(history))?, of(to.id(history))?);
                 Some(Span { from: from.from.min(to.from), to: from.to.max(to.to) })
             }
-            Place::Time(from, to) => {
+            MarkPlace::Time(from, to) => {
                 let clock = self.clock.as_ref()?;
                 let at = |time: i64| clock.place(time, true_time);
                 Some(Span { from: at(*from), to: at(*to) })

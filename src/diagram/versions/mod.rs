@@ -37,7 +37,7 @@ const INTERMEDIATE: &str = "intermediate write";
 
 /// One version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct VersionRow {
     /// Its writer; ⊥ for the initial version, unless a transaction set the key up.
     pub writer: TransactionId,
     /// The write; none of ⊥.
@@ -54,7 +54,7 @@ pub struct Row {
     pub sets_up: bool,
 }
 
-impl Row {
+impl VersionRow {
     /// Whether others should not read it and it was rolled back, or they did. An intermediate write that only its own
     /// transaction knows is as good as any.
     pub(super) fn is_harmful(&self) -> bool {
@@ -79,7 +79,7 @@ pub struct Chain {
     /// The key.
     pub key: KeyId,
     /// Its versions, oldest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VersionRow>,
     /// What the selected anomaly forces, in either direction.
     pub forced: Vec<Forced>,
     /// How many reads have no version among the rows, by why.
@@ -97,7 +97,7 @@ impl Chain {
         forcing: &[Edge],
         control: &Control,
     ) -> Result<Chain, Interrupt> {
-        let mut rows = vec![Row {
+        let mut rows = vec![VersionRow {
             writer: TransactionId::INITIAL,
             write: None,
             value: Value::INITIAL,
@@ -119,10 +119,10 @@ impl Chain {
                     let (value, write) = (history.values()[place], Some(operation));
                     if set_up.contains(&t) && rows[0].write.is_none() && !is_list {
                         // What sets the key up is the initial version.
-                        rows[0] = Row { writer: t, write, value, sets_up: true, ..rows[0].clone() };
+                        rows[0] = VersionRow { writer: t, write, value, sets_up: true, ..rows[0].clone() };
                         continue;
                     }
-                    let replaced = rows.last().is_some_and(|row: &Row| row.writer == t && !is_list);
+                    let replaced = rows.last().is_some_and(|row: &VersionRow| row.writer == t && !is_list);
                     if replaced && let Some(row) = rows.last_mut() {
                         row.blemish = Some(INTERMEDIATE);
                     }
@@ -131,7 +131,7 @@ impl Chain {
                         Standing::Dropped | Standing::Possible => Some("outcome unknown"),
                         _ => None,
                     };
-                    rows.push(Row {
+                    rows.push(VersionRow {
                         writer: t,
                         write,
                         value,
@@ -218,7 +218,7 @@ impl Chain {
         let mut edges: Vec<(usize, usize)> = Vec::new();
         // ⊥ is older than all, and in a session and in a transaction each version is older than the next.
         edges.extend((1..n).map(|place| (0, place)));
-        let same_session = |pair: &&[Row]| {
+        let same_session = |pair: &&[VersionRow]| {
             !pair[0].writer.is_initial() && history.session_of(pair[0].writer) == history.session_of(pair[1].writer)
         };
         let windows = self.rows.windows(2).enumerate().filter(|(_, pair)| same_session(pair));
@@ -251,7 +251,7 @@ impl Chain {
         }
         self.forced.sort_unstable();
         self.forced.dedup();
-        let mut rows: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        let mut rows: Vec<Option<VersionRow>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
         self.rows = order.iter().filter_map(|&old| rows[old].take()).collect();
         for (place, pair) in order.windows(2).enumerate() {
             self.rows[place + 1].is_joined = edges.binary_search(&(pair[0], pair[1])).is_ok();
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn an_intermediate_write_is_harmful_where_others_read_it() {
         let (_, chain) = chain("a: [w x 1, w x 2, w x 3]\nb: [r x 2]\nc: [w x 4]!\n", "x");
-        let harmful: Vec<bool> = chain.rows.iter().map(Row::is_harmful).collect();
+        let harmful: Vec<bool> = chain.rows.iter().map(VersionRow::is_harmful).collect();
         assert_eq!(harmful, [false, false, true, false, true]);
     }
 

@@ -1,6 +1,6 @@
 //! The versions of a key from left to right, each with its readers below; above them what the anomaly forces.
 
-use super::{Chain, Forced, Row};
+use super::{Chain, Forced, VersionRow};
 use crate::diagram::layout::label_size;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head};
@@ -145,7 +145,7 @@ impl Columns<'_> {
     }
 
     /// What is said of a version without readers: an element may be in lists that were read, but at the end of none.
-    fn unread(&self, row: &Row) -> &'static str {
+    fn unread(&self, row: &VersionRow) -> &'static str {
         let key = row.write.map(|write| self.history.operation(write).key);
         match key.is_some_and(|key| self.history.lists().is_list(key)) {
             true => "no read ends here",
@@ -157,7 +157,7 @@ impl Columns<'_> {
         (!transaction.is_initial()).then(|| Anomaly::target(self.anomaly, transaction))
     }
 
-    fn version(&mut self, card: Rect, row: &Row) {
+    fn version(&mut self, card: Rect, row: &VersionRow) {
         // A write of the anomaly is one of its operations.
         let own = self.anomaly.zip(row.write).and_then(|(anomaly, write)| anomaly.renaming.new_operation(write));
         let target = own.map(Target::Operation).or(self.target(row.writer));
@@ -180,7 +180,7 @@ impl Columns<'_> {
         self.scene.names.push((card, spoken));
     }
 
-    fn readers(&mut self, card: Rect, row: &Row) {
+    fn readers(&mut self, card: Rect, row: &VersionRow) {
         let mut y = card.bottom() + 14.0;
         let columns = ((STEP - 14.0) / (ADVANCE * FONT)) as usize;
         let (mut any, unread) = (false, self.unread(row));
@@ -224,7 +224,7 @@ impl Columns<'_> {
 
     /// The arrow to the next version shown, the last of `rows`, with how many are left out before it; a dotted line if
     /// nothing recorded orders them.
-    fn gap(&mut self, card: Rect, rows: &[Row]) {
+    fn gap(&mut self, card: Rect, rows: &[VersionRow]) {
         let (from, to) = (card.right_center(), card.right_center() + vec2(STEP - CARD.x, 0.0));
         if rows.iter().all(|row| row.is_joined) {
             self.scene.line(Path::line(from, to - vec2(8.0, 0.0)), Role::Next, None);

@@ -1,7 +1,7 @@
 //! The contents of a report, in order: what happened, in which setting, why it is a contradiction, why to believe it,
 //! how often it happens, how to run it.
 
-use super::document::{Block, Document, Inline, Line, code, strong, text};
+use super::document::{Block, Document, Inline, InlineText, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, setting, trust};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
@@ -118,7 +118,7 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
             Outcome::Aborted => "aborted",
             Outcome::Unknown => "outcome unknown",
         };
-        let mut line: Line = vec![strong(history.transaction_name(t)), text(format!(" {outcome}"))];
+        let mut line: InlineText = vec![strong(history.transaction_name(t)), text(format!(" {outcome}"))];
         let rows = history.operations_of(t).filter(|o| shown.binary_search(o).is_ok());
         let rows: Vec<_> = rows.collect();
         for &o in &rows {
@@ -135,7 +135,7 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
     let header = sessions.iter().map(|&s| vec![text(format!("session {}", history.session_and_node(s)))]).collect();
     let row = |&t: &TransactionId| {
         let of = history.session_of(t);
-        sessions.iter().map(|&s| if s == of { cell(t) } else { Line::new() }).collect()
+        sessions.iter().map(|&s| if s == of { cell(t) } else { InlineText::new() }).collect()
     };
     report.heading(2, "What was observed");
     report.blocks.push(Block::Table { header, rows: order.iter().map(row).collect() });
@@ -160,14 +160,14 @@ fn argument(report: &mut Document, explanation: &Explanation) {
 /// Why each edge is there and cannot be the other way round, and the definitions.
 fn grounds(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
     let told: Vec<_> = narrate::told_edges(example, explanation).collect();
-    let rows: Vec<Vec<Line>> = told
+    let rows: Vec<Vec<InlineText>> = told
         .iter()
         .map(|(edge, reason)| vec![vec![code(narrate::edge_label(example, edge))], vec![text(reason.as_str())]])
         .collect();
     if !rows.is_empty() {
         report.blocks.push(Block::Table { header: vec![vec![text("edge")], vec![text("why it is there")]], rows });
     }
-    let otherwise: Vec<Line> =
+    let otherwise: Vec<InlineText> =
         interpret(example).alternatives.into_iter().map(|alternative| vec![text(alternative.text)]).collect();
     if !otherwise.is_empty() {
         report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
@@ -256,7 +256,7 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     let lists = parts.brief.example.history.lists();
     let is_shorter = |o: OperationId| lists.recorded_by(o).is_some_and(|all| lists.read_by(o) != Some(all));
     let lists_are_shorter = (0..parts.brief.example.history.n_operations()).map(OperationId::new).any(is_shorter);
-    let mut rows: Vec<Vec<Line>> = Vec::new();
+    let mut rows: Vec<Vec<InlineText>> = Vec::new();
     for file in parts.histories {
         let mut about = vec![text(format!("{}; checked again after writing: violates {}", file.about, level.spoken()))];
         if !file.losses.is_empty() {

@@ -14,7 +14,7 @@ pub(super) enum Inline {
 }
 
 /// Words of a line or a cell.
-pub(super) type Line = Vec<Inline>;
+pub(super) type InlineText = Vec<Inline>;
 
 /// A part of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +22,15 @@ pub(super) enum Block {
     /// A heading; 1 is the title of the whole.
     Heading(u8, String),
     /// A paragraph.
-    Paragraph(Line),
+    Paragraph(InlineText),
     /// An unordered list.
-    List(Vec<Line>),
+    List(Vec<InlineText>),
     /// A table; every row has as many cells as the header.
     Table {
         /// Names of the columns.
-        header: Vec<Line>,
+        header: Vec<InlineText>,
         /// The rows.
-        rows: Vec<Vec<Line>>,
+        rows: Vec<Vec<InlineText>>,
     },
     /// Lines for programs.
     Code {
@@ -79,7 +79,7 @@ impl Document {
         self.blocks.push(Block::Heading(level, words.into()));
     }
 
-    pub(super) fn paragraph(&mut self, line: Line) {
+    pub(super) fn paragraph(&mut self, line: InlineText) {
         self.blocks.push(Block::Paragraph(line));
     }
 }

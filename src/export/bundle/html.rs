@@ -1,6 +1,6 @@
 //! A document as HTML.
 
-use super::document::{Block, Document, Inline, Line};
+use super::document::{Block, Document, Inline, InlineText};
 use crate::history::acts_in_line;
 
 /// The parts of a report, those between two headings of the second level as a section.
@@ -27,7 +27,7 @@ pub(super) fn block(block: &Block) -> String {
         }
         Block::Table { header, rows } => {
             let head: String = header.iter().map(|cell| format!("<th>{}</th>", line(cell))).collect();
-            let row = |cells: &Vec<Line>| {
+            let row = |cells: &Vec<InlineText>| {
                 let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", line(cell))).collect();
                 format!("<tr>{cells}</tr>\n")
             };
@@ -47,7 +47,7 @@ pub(super) fn block(block: &Block) -> String {
     }
 }
 
-fn line(words: &Line) -> String {
+fn line(words: &InlineText) -> String {
     let piece = |inline: &Inline| match inline {
         Inline::Text(words) => escape(words),
         Inline::Strong(words) => format!("<strong>{}</strong>", escape(words)),

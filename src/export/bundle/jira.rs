@@ -1,6 +1,6 @@
 //! The wiki markup of Jira.
 
-use super::document::{Block, Document, Inline, Line};
+use super::document::{Block, Document, Inline, InlineText};
 use crate::history::acts_in_line;
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
             Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "* {}", line(item))),
             Block::Table { header, rows } => {
-                let cells = |cells: &[Line], bar: &str| cells.iter().map(cell).collect::<Vec<_>>().join(bar);
+                let cells = |cells: &[InlineText], bar: &str| cells.iter().map(cell).collect::<Vec<_>>().join(bar);
                 let head = writeln!(out, "||{}||", cells(header, "||"));
                 rows.iter().try_fold((), |(), row| writeln!(out, "|{}|", cells(row, "|"))).and(head)
             }
@@ -40,12 +40,12 @@ fn preformatted(language: &str, text: &str) -> String {
 }
 
 /// A cell must not be empty.
-fn cell(words: &Line) -> String {
+fn cell(words: &InlineText) -> String {
     let text = line(words);
     if text.is_empty() { " ".to_owned() } else { text }
 }
 
-fn line(words: &Line) -> String {
+fn line(words: &InlineText) -> String {
     let piece = |inline: &Inline| match inline {
         Inline::Text(words) => escape(words),
         Inline::Strong(words) => format!("*{}*", escape(words)),

@@ -1,6 +1,6 @@
 //! Markdown as GitHub and GitLab read it.
 
-use super::document::{Block, Document, Inline, Line};
+use super::document::{Block, Document, Inline, InlineText};
 use crate::history::visible_line;
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String 
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
             Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "- {}", line(item))),
             Block::Table { header, rows } => {
-                let row = |cells: &[Line]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
+                let row = |cells: &[InlineText]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
                 let head = writeln!(out, "| {} |\n|{}", row(header), "---|".repeat(header.len()));
                 rows.iter().try_fold((), |(), cells| writeln!(out, "| {} |", row(cells))).and(head)
             }
@@ -41,7 +41,7 @@ fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
-fn line(words: &Line) -> String {
+fn line(words: &InlineText) -> String {
     let piece = |inline: &Inline| match inline {
         Inline::Text(words) => escape(words),
         Inline::Strong(words) => format!("**{}**", escape(words)),

@@ -1,7 +1,7 @@
 //! In which setting it happened: what maintainers ask first, as far as the history says it, and blanks.
 
 use super::Brief;
-use super::document::{Block, Line, code, text};
+use super::document::{Block, InlineText, code, text};
 use crate::checkers::Findings;
 use crate::checkers::lattice::{Promise, strongest_satisfied};
 use crate::history::{Cluster, History, LEVEL_CLAIMED, counted, grouped, visible};
@@ -31,7 +31,7 @@ pub(super) fn table(brief: &Brief<'_>) -> Block {
     rows.extend(data(whole).map(|(what, found)| row(what, found)));
     let assumptions = whole.assumptions().iter().chain(&brief.findings.assumptions);
     rows.extend(assumptions.map(|assumption| row("assumed", assumption.to_string())));
-    let header: Vec<Line> = vec![vec![text("what")], vec![text("here")]];
+    let header: Vec<InlineText> = vec![vec![text("what")], vec![text("here")]];
     Block::Table { header, rows }
 }
 

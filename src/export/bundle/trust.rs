@@ -1,6 +1,6 @@
 //! Why it is not the harness, and how often it happens.
 
-use super::document::{Block, Inline, Line, code, strong, text};
+use super::document::{Block, Inline, InlineText, code, strong, text};
 use crate::checkers::{Findings, Violation};
 use crate::counterexample::{Counterexample, involved_operations};
 use crate::health::{Health, LISTED, Severity};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The checks that distinguish a fault of the database from one of the test, an item each, beginning with whether it
 /// holds.
-pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health) -> Vec<Line> {
+pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health) -> Vec<InlineText> {
     let small = &example.history;
     let name = |t: TransactionId| small.transaction_name(t);
     let reads: Vec<OperationId> = (0..small.n_operations())
@@ -107,7 +107,7 @@ pub(super) fn health_table(health: &Health) -> Block {
 }
 
 /// Kinds of violations of the whole history: name, count, independent groups and the weakest level among those listed.
-pub(super) fn kinds(findings: &Findings) -> Vec<Vec<Line>> {
+pub(super) fn kinds(findings: &Findings) -> Vec<Vec<InlineText>> {
     let groups = |listed: &[&Violation]| {
         let mut groups: Vec<u32> = listed.iter().map(|violation| violation.group).collect();
         groups.sort_unstable();

@@ -4,7 +4,7 @@
 //! digests. So nothing that a history contains could act, even if it were not escaped.
 
 use super::contents::{self, Parts};
-use super::document::{Block, Inline, Line};
+use super::document::{Block, Inline, InlineText};
 use super::html::{block, blocks, escape};
 use super::{Brief, Picture, operations, stage};
 use crate::counterexample::narrate;
@@ -35,7 +35,7 @@ pub(super) fn web_page(page: &Page<'_>) -> String {
     let _ = writeln!(out, "<p class=\"breaks\">Violates {}.</p>\n</header>", escape(&example.level.spoken()));
     out.push_str("<main>\n");
     out.push_str(&stage::stage(picture, explanation));
-    let facts: Vec<Line> = explanation.facts().into_iter().map(|fact| vec![Inline::Text(fact)]).collect();
+    let facts: Vec<InlineText> = explanation.facts().into_iter().map(|fact| vec![Inline::Text(fact)]).collect();
     out.push_str("<section class=\"facts\">\n<h2>Isolation levels violated</h2>\n");
     out.push_str(&block(&Block::List(facts)));
     out.push_str("</section>\n");

@@ -57,7 +57,7 @@ struct Waiting {
 
 /// What is known of a session.
 #[derive(Debug, Default)]
-struct Session {
+struct SessionState {
     queue: VecDeque<Waiting>,
     last: Option<Arc<Delivered>>,
     /// Whether the stream says so.
@@ -99,7 +99,7 @@ struct Sources {
 /// Passes transactions on.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    sessions: Vec<Session>,
+    sessions: Vec<SessionState>,
     written: Written,
     was_dropped: bool,
     /// By arrival: transactions of unknown outcome that nothing has read from yet.
@@ -125,7 +125,7 @@ pub(super) struct Delivery {
 
 kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
 kept!(Waiting { arrived, record, external, given_up, wrong });
-kept!(Session { queue, last, has_ended, last_writer });
+kept!(SessionState { queue, last, has_ended, last_writer });
 kept!(Delivery {
     sessions, written, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
     delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
@@ -261,9 +261,9 @@ impl Delivery {
     }
 
     /// A session, made on first use.
-    fn session(&mut self, session: u32) -> &mut Session {
+    fn session(&mut self, session: u32) -> &mut SessionState {
         let session = session as usize;
-        self.sessions.resize_with(self.sessions.len().max(session + 1), Session::default);
+        self.sessions.resize_with(self.sessions.len().max(session + 1), SessionState::default);
         &mut self.sessions[session]
     }
 
@@ -348,7 +348,7 @@ impl Delivery {
             }
         }
         let session = waiting.record.session;
-        let Session { queue, last, .. } = self.session(session);
+        let SessionState { queue, last, .. } = self.session(session);
         if last.as_ref().is_some_and(|last| last.arrived > arrived) {
             self.end(format!(
                 "line {line}: this transaction of unknown outcome was read after its session had gone on"

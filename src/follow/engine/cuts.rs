@@ -70,7 +70,7 @@ impl Engine {
         let mut change = vec![0i64; order.len() + 2];
         for &key in &self.written_keys() {
             if let Some(versions) = self.keys.get(key).map(|key| &key.versions).filter(|versions| versions.len() > 1) {
-                self.forbid_cuts(key, &Line::new(self, versions, &places, by_times), limit, &mut change, &mut dead);
+                self.forbid_cuts(key, &KeyOrder::new(self, versions, &places, by_times), limit, &mut change, &mut dead);
             }
         }
         if self.level == Level::ParallelSnapshotIsolation && Condition::LastRead.is_on() {
@@ -115,7 +115,7 @@ impl Engine {
     fn forbid_cuts(
         &self,
         key: u32,
-        line: &Line<'_>,
+        line: &KeyOrder<'_>,
         limit: usize,
         change: &mut [i64],
         dead: &mut FxHashSet<(u32, Seq)>,
@@ -171,7 +171,7 @@ impl Places {
 }
 
 /// The versions of a key in the order, with what is known of them. O(versions and readers · sessions) to make.
-struct Line<'a> {
+struct KeyOrder<'a> {
     engine: &'a Engine,
     by_times: bool,
     versions: &'a [Version],
@@ -183,8 +183,8 @@ struct Line<'a> {
     last_readers: Vec<Option<usize>>,
 }
 
-impl Line<'_> {
-    fn new<'a>(engine: &'a Engine, versions: &'a [Version], places: &Places, by_times: bool) -> Line<'a> {
+impl KeyOrder<'_> {
+    fn new<'a>(engine: &'a Engine, versions: &'a [Version], places: &Places, by_times: bool) -> KeyOrder<'a> {
         let seen = |version: &Version| {
             let mut seen = engine.residents[version.t].t.seen.to_vec();
             for reader in version.readers.iter().map(|&reader| &engine.residents[reader].t) {
@@ -198,7 +198,7 @@ impl Line<'_> {
         let is_counted = !engine.level.is_weak() && Condition::Unread.is_on();
         let last_reader =
             |version: &Version| version.readers.iter().filter(|_| is_counted).map(|&reader| places.of(reader)).max();
-        Line {
+        KeyOrder {
             engine,
             by_times,
             versions,

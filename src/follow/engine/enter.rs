@@ -41,9 +41,9 @@ impl Engine {
             let writer = match self.residents.contains(read.writer) {
                 true => read.writer,
                 false => match seal::found(self.keys.get(read.key), &self.forgotten, read) {
-                    seal::Found::Settled => BASE,
-                    seal::Found::Passed => return Err(Failure::Passed),
-                    seal::Found::TooOld => {
+                    seal::WriterFate::Settled => BASE,
+                    seal::WriterFate::Passed => return Err(Failure::Passed),
+                    seal::WriterFate::TooOld => {
                         self.undecided += 1;
                         continue;
                     }

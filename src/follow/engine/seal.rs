@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 /// Where the writer of a read is that is not remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum WriterFate {
     /// It wrote the settled version of the key.
     Settled,
     /// It can no longer be read.
@@ -47,15 +47,15 @@ pub(super) enum Found {
 }
 
 /// Finds the version that a transaction read.
-pub(super) fn found(key: Option<&Key>, forgotten: &Forgotten, read: &Read) -> Found {
+pub(super) fn found(key: Option<&Key>, forgotten: &Forgotten, read: &Read) -> WriterFate {
     let tag = match key.and_then(|key| key.settled.as_ref()) {
-        None if read.writer == BASE => return Found::Settled,
+        None if read.writer == BASE => return WriterFate::Settled,
         None => Tag::ByAge,
-        Some(settled) if settled.writer == Some(read.writer) => return Found::Settled,
+        Some(settled) if settled.writer == Some(read.writer) => return WriterFate::Settled,
         Some(_) if read.writer == BASE => key.and_then(|key| key.initial).unwrap_or(Tag::ByAge),
         Some(_) => forgotten.tag(read.writer),
     };
-    if tag == Tag::Passed { Found::Passed } else { Found::TooOld }
+    if tag == Tag::Passed { WriterFate::Passed } else { WriterFate::TooOld }
 }
 
 /// What an engine has to know about the stream to settle anything.
@@ -137,7 +137,7 @@ impl Engine {
             return resident.reads.contains(&(read.key, read.writer));
         }
         let key = self.keys.get(read.key);
-        let is_certain = found(key, &self.forgotten, read) == Found::Settled
+        let is_certain = found(key, &self.forgotten, read) == WriterFate::Settled
             && key.and_then(|key| key.settled.as_ref()).is_none_or(|settled| !settled.by_age);
         is_certain && resident.reads.contains(&(read.key, BASE))
     }

@@ -33,7 +33,7 @@
 mod records;
 mod write;
 
-use super::{Format, Input, Likelihood, Part, Problem, ReadError, Writer, name};
+use super::{FilePart, Format, Input, Likelihood, Problem, ReadError, Writer, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, Interval, KeyId, OperationKind, Outcome, SessionId, Unit, Value};
 use rayon::prelude::*;
@@ -99,10 +99,10 @@ fn sniff(input: &Input<'_>) -> Likelihood {
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", input.len() as u64);
     let name = Path::new(input.ending_of).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let single = [Part { name, bytes: input.bytes() }];
+    let single = [FilePart { name, bytes: input.bytes() }];
     let is_folder = !input.parts().is_empty();
     let logs = if is_folder { input.parts() } else { &single };
-    let error = |log: &Part<'_>, bad: Bad| {
+    let error = |log: &FilePart<'_>, bad: Bad| {
         let error = ReadError::at_byte(FORMAT.name, bad.byte as u64, bad.problem);
         if is_folder { error.in_part(log.name) } else { error }
     };
@@ -147,7 +147,7 @@ struct Survey {
 
 /// Whether the logs have times, and their survey; else the error that comes after more valid records, with the place of
 /// its log.
-fn survey(logs: &[Part<'_>], control: &Control) -> Result<(bool, Survey), (usize, Bad)> {
+fn survey(logs: &[FilePart<'_>], control: &Control) -> Result<(bool, Survey), (usize, Bad)> {
     let attempt = |timed: bool| {
         let surveys: Vec<Result<Survey, Bad>> =
             logs.par_iter().map(|log| survey_log(log.bytes, timed, control)).collect();
@@ -186,7 +186,7 @@ fn survey_log(bytes: &[u8], timed: bool, control: &Control) -> Result<Survey, Ba
 /// By key and id of a write: the transaction and the value, `None` where two writes have the same id.
 type Writes = FxHashMap<(i64, i64), Option<(i64, i64)>>;
 
-fn writes(logs: &[Part<'_>], timed: bool, control: &Control) -> Result<Writes, (usize, Bad)> {
+fn writes(logs: &[FilePart<'_>], timed: bool, control: &Control) -> Result<Writes, (usize, Bad)> {
     let mut writes = Writes::default();
     for (place, log) in logs.iter().enumerate() {
         let mut transaction = 0;
@@ -223,7 +223,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn log(&mut self, log: &Part<'_>, session: SessionId, timed: bool, control: &Control) -> Result<(), Bad> {
+    fn log(&mut self, log: &FilePart<'_>, session: SessionId, timed: bool, control: &Control) -> Result<(), Bad> {
         let ending = walk(log.bytes, timed, control, |byte, record| self.record(byte, record, session))?;
         if let Some(bad) = self.backwards.take() {
             return Err(bad);

@@ -16,7 +16,7 @@ fn log(name: &'static str, records: &[(char, &[i64])]) -> Log {
 }
 
 fn parse(logs: &[Log]) -> Result<History, String> {
-    let parts: Vec<Part<'_>> = logs.iter().map(|(name, bytes)| Part { name, bytes }).collect();
+    let parts: Vec<FilePart<'_>> = logs.iter().map(|(name, bytes)| FilePart { name, bytes }).collect();
     formats::read(&Input::folder("", &parts), Some("cobra"), &Control::new()).map_err(|error| error.to_string())
 }
 

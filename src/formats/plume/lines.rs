@@ -6,7 +6,7 @@ use crate::formats::error::excerpt;
 use crate::history::{NumberTable, OperationKind, Value};
 
 /// Consecutive operations of one transaction.
-pub(super) struct Run {
+pub(super) struct DraftRun {
     pub(super) session: i64,
     pub(super) transaction: i64,
     /// Place of its first operation in the piece.
@@ -24,7 +24,7 @@ pub(super) struct Piece {
     pub(super) values: Vec<Value>,
     /// From 1 in the piece.
     pub(super) lines: Vec<u32>,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<DraftRun>,
     /// Number of lines, blank ones included.
     pub(super) n_lines: u64,
     pub(super) n_bytes: usize,
@@ -88,7 +88,7 @@ pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piec
         }
         let (session, transaction) = (operation.session, operation.transaction);
         if piece.runs.last().is_none_or(|run| (run.transaction, run.session) != (transaction, session)) {
-            piece.runs.push(Run { session, transaction, begin: piece.kinds.len() as u32 });
+            piece.runs.push(DraftRun { session, transaction, begin: piece.kinds.len() as u32 });
         }
         piece.kinds.push(operation.kind);
         piece.keys.push(place);

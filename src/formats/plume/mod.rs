@@ -33,7 +33,7 @@ mod write;
 use super::{Format, Input, Likelihood, Place, Problem, ReadError, Writer};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
-use lines::{Piece, Run};
+use lines::{DraftRun, Piece};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
@@ -110,7 +110,7 @@ fn split_piece<'a>(rest: &mut &'a [u8], len: usize) -> &'a [u8] {
 }
 
 /// What is known about a session while pieces are joined.
-struct Session {
+struct JoinedSession {
     number: i64,
     id: SessionId,
     /// The aborted transaction that further lines of transaction -1 belong to.
@@ -122,7 +122,7 @@ struct Joined {
     builder: Builder,
     n_lines: u64,
     n_bytes: usize,
-    sessions: Vec<Session>,
+    sessions: Vec<JoinedSession>,
     /// Places in `sessions` by number, as bits.
     session_of_number: NumberTable,
     /// Drafts by the number of the transaction, as bits.
@@ -202,7 +202,7 @@ impl Joined {
     }
 
     /// The transaction that the lines of `run` belong to.
-    fn draft(&mut self, run: &Run, line: u32) -> Result<Draft, ReadError> {
+    fn draft(&mut self, run: &DraftRun, line: u32) -> Result<Draft, ReadError> {
         let place = self.session(run.session);
         if run.transaction == -1 && run.session != -1 {
             if let Some(draft) = self.sessions[place].aborted {
@@ -252,7 +252,7 @@ impl Joined {
                 Ok(number) => self.builder.session_number(number),
                 Err(_) => self.builder.session_name(&number.to_string()),
             };
-            self.sessions.push(Session { number, id, aborted: None });
+            self.sessions.push(JoinedSession { number, id, aborted: None });
         }
         place as usize
     }

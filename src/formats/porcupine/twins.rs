@@ -42,7 +42,7 @@ pub(super) struct Get {
 pub(super) struct Undecided(pub(super) usize, pub(super) usize);
 
 /// A place of the tree.
-struct Place {
+struct TreeNode {
     parent: Option<usize>,
     string: usize,
     /// When the first result that shows it ended.
@@ -66,7 +66,7 @@ struct Tree<'a> {
     writes: &'a [Write],
     groups: &'a [Vec<usize>],
     gets: &'a [Get],
-    places: Vec<Place>,
+    places: Vec<TreeNode>,
     /// By result: its places.
     paths: Vec<Vec<usize>>,
 }
@@ -92,7 +92,7 @@ impl Tree<'_> {
                 let next = self.places.len();
                 let place = *place_of.entry((parent, string, put)).or_insert(next);
                 if place == next {
-                    self.places.push(Place { parent, string, shown: get.interval.end, candidates });
+                    self.places.push(TreeNode { parent, string, shown: get.interval.end, candidates });
                 }
                 let shown = &mut self.places[place].shown;
                 *shown = get.interval.end.min(*shown);
@@ -133,10 +133,10 @@ impl Tree<'_> {
         {
             return Err(Undecided(*one, *two));
         }
-        let mut search = Search { tree: self, chosen: Vec::new(), found: None, steps: 0, in_time: true };
+        let mut search = TwinSearch { tree: self, chosen: Vec::new(), found: None, steps: 0, in_time: true };
         search.go_on()?;
         if search.found.is_none() {
-            search = Search { steps: 0, in_time: false, ..search };
+            search = TwinSearch { steps: 0, in_time: false, ..search };
             search.go_on()?;
         }
         // Fewer writes than places of a string: the result is impossible, and any write shows it.
@@ -148,7 +148,7 @@ impl Tree<'_> {
     }
 }
 
-struct Search<'t> {
+struct TwinSearch<'t> {
     tree: &'t Tree<'t>,
     /// By place, as far as chosen; parents come before their children.
     chosen: Vec<usize>,
@@ -158,7 +158,7 @@ struct Search<'t> {
     in_time: bool,
 }
 
-impl Search<'_> {
+impl TwinSearch<'_> {
     fn go_on(&mut self) -> Result<(), Undecided> {
         let tree = self.tree;
         let place = self.chosen.len();
@@ -200,7 +200,7 @@ impl Search<'_> {
     /// Whether a write may have come after those further up the chain, and before a result showed it.
     fn fits(&self, place: usize, write: usize) -> bool {
         let own = &self.tree.writes[write];
-        let Place { string, shown, .. } = self.tree.places[place];
+        let TreeNode { string, shown, .. } = self.tree.places[place];
         if self.in_time && own.interval.start >= shown {
             return false;
         }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// A line of a log.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct LogEntry<'a> {
     #[serde(borrow)]
     value: &'a RawValue,
     #[serde(rename = "isInitial", default)]
@@ -69,7 +69,7 @@ pub(super) fn read<'a>(bytes: &'a [u8], control: &'a Control) -> Result<Log<'a>,
         if says_operation(whole) {
             return Err(text.problem(whole, an_object_for_each_operation()));
         }
-        let line: Line<'_> = text.object(whole, "a transaction: an object with the field \"value\"")?;
+        let line: LogEntry<'_> = text.object(whole, "a transaction: an object with the field \"value\"")?;
         text.elements(line.value, "an array of operations", |operation| log.operation(&text, operation, &mut items))?;
         let interval = match (line.start, line.end) {
             (Some(start @ 0..), Some(end @ 0..)) if end < start => {

@@ -34,7 +34,7 @@ mod log;
 mod write;
 
 use super::error::ReadError;
-use super::{Format, Input, Likelihood, Part, Problem, Writer, name};
+use super::{FilePart, Format, Input, Likelihood, Problem, Writer, name};
 use crate::control::Control;
 use crate::history::{Builder, History, InitialRule, Outcome, SessionId, Suggestions, Value};
 use log::Log;
@@ -83,9 +83,9 @@ fn sniff_head(head: &[u8]) -> Likelihood {
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", input.len() as u64);
     let base = input.name().rsplit(['/', '\\']).next().unwrap_or_default();
-    let single = [Part { name: base, bytes: input.bytes() }];
+    let single = [FilePart { name: base, bytes: input.bytes() }];
     let is_folder = !input.parts().is_empty();
-    let parts: Vec<&Part<'_>> = match is_folder {
+    let parts: Vec<&FilePart<'_>> = match is_folder {
         true => input.parts().iter().filter(|part| is_part(part.name)).collect(),
         false => single.iter().collect(),
     };

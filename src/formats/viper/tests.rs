@@ -64,15 +64,15 @@ fn initial_values_are_those_stated_or_any_that_no_transaction_wrote() {
 #[test]
 fn a_folder_is_a_session_per_file() {
     let parts = [
-        Part { name: "J2.log", bytes: b"{\"value\": []}\n" },
-        Part { name: "J10.log", bytes: b"" },
-        Part { name: "T1.log", bytes: b"?" },
+        FilePart { name: "J2.log", bytes: b"{\"value\": []}\n" },
+        FilePart { name: "J10.log", bytes: b"" },
+        FilePart { name: "T1.log", bytes: b"?" },
     ];
     let history = read(&Input::folder("run", &parts), &Control::new()).expect("valid");
     assert_eq!((history.n_sessions(), history.n_transactions()), (2, 1));
     assert_eq!(history.origin().parts, ["J2.log", "J10.log"]);
     assert_eq!(history.assumptions(), ["Only the files J*.log of the folder are read; 1 other file left out."]);
-    let parts = [parts[0], Part { name: "J3.log", bytes: b"\n{\"value\": [[]]}" }];
+    let parts = [parts[0], FilePart { name: "J3.log", bytes: b"\n{\"value\": [[]]}" }];
     let error = read(&Input::folder("run", &parts), &Control::new()).map(|_| ()).expect_err("no operation");
     assert_eq!(
         error.to_string(),

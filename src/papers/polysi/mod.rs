@@ -48,7 +48,7 @@ pub(super) use interpret::told;
 
 /// The result of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PolySiAnswer {
     /// A topological order of the model's graph.
     Satisfied(Order),
     /// A cycle, as edges of the graph of events. It may rest on sides that pruning made known, or, when the solver found it,
@@ -84,14 +84,19 @@ impl fmt::Display for Sizes {
 }
 
 /// Algorithm 1 for SI; any other level is taken for SER.
-pub(super) fn check(index: &Index, level: Level, how: Variant, control: &Control) -> Result<(Found, Sizes), Stop> {
+pub(super) fn check(
+    index: &Index,
+    level: Level,
+    how: Variant,
+    control: &Control,
+) -> Result<(PolySiAnswer, Sizes), Stop> {
     let mut polygraph = Polygraph::new(index, level.has_snapshots(), control)?;
     let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
     if how.prune {
         let cycle = prune::to_fixpoint(&mut polygraph, control)?;
         sizes.after = Some(polygraph.size(how.compact));
         if let Some(cycle) = cycle {
-            return Ok((Found::Violated(cycle), sizes));
+            return Ok((PolySiAnswer::Violated(cycle), sizes));
         }
     }
     Ok((solve::solve(&polygraph, how.compact, control)?, sizes))

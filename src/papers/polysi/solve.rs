@@ -1,7 +1,7 @@
 //! Encoding and solving (PolySI, section 4.4), with the solver of this program: clause learning modulo acyclicity.
 
 use super::super::Stop;
-use super::Found;
+use super::PolySiAnswer;
 use super::polygraph::Polygraph;
 use crate::checkers::Order;
 use crate::control::Control;
@@ -9,9 +9,9 @@ use crate::graph::{Digraph, topological_order};
 use crate::sat::{self, Answer, Choice, DynamicOrder};
 
 /// Chooses sides. The known edges of the polygraph have no cycle.
-pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<Found, Stop> {
+pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<PolySiAnswer, Stop> {
     let graph = Digraph::new(polygraph.n_events(), polygraph.known());
-    let Some(order) = topological_order(&graph) else { return Ok(Found::Violated(polygraph.cycle(&graph))) };
+    let Some(order) = topological_order(&graph) else { return Ok(PolySiAnswer::Violated(polygraph.cycle(&graph))) };
     let mut order = DynamicOrder::new(order, polygraph.known());
     let choice = |[first, second]: [Vec<(u32, u32)>; 2]| {
         let prefer_first = first.first().is_some_and(|&(from, to)| order.position(from) < order.position(to));
@@ -23,10 +23,10 @@ pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control)
         false => sides.flat_map(plain).map(choice).collect(),
     };
     match sat::solve(&mut order, &choices, control)? {
-        Answer::Model(_) => Ok(Found::Satisfied(witness(polygraph, order.order()))),
+        Answer::Model(_) => Ok(PolySiAnswer::Satisfied(witness(polygraph, order.order()))),
         Answer::Contradiction { cycles } => {
             let edges = cycles.iter().map(|edge| (edge.from, edge.to));
-            Ok(Found::Violated(polygraph.cycle(&Digraph::new(polygraph.n_events(), edges))))
+            Ok(PolySiAnswer::Violated(polygraph.cycle(&Digraph::new(polygraph.n_events(), edges))))
         }
     }
 }

@@ -11,8 +11,8 @@ fn agrees(index: &Index, control: &Control) -> [bool; 2] {
         for (prune, compact) in [(true, true), (false, true), (false, false)] {
             let (found, sizes) = check(index, level, Variant { prune, compact }, control).unwrap();
             match &found {
-                Found::Violated(cycle) => assert!(violated && cycle.len() > 1, "{level}: {found:?}"),
-                Found::Satisfied(_) => assert!(!violated, "{level}: {found:?}"),
+                PolySiAnswer::Violated(cycle) => assert!(violated && cycle.len() > 1, "{level}: {found:?}"),
+                PolySiAnswer::Satisfied(_) => assert!(!violated, "{level}: {found:?}"),
             }
             let (constraints, edges) = sizes.before;
             assert!(if compact { edges >= 2 * constraints } else { edges == 2 * constraints }, "{sizes}");

@@ -8,7 +8,7 @@ mod servers;
 use crate::app::collecting::Collecting;
 use crate::app::collecting::form::Field;
 use crate::app::collecting::order::Purpose;
-use crate::app::collecting::table::{Checked, Row, Run, Stage};
+use crate::app::collecting::table::{Checked, CollectRun, FinishedRound, Stage};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::panels::live::LiveView;
 use crate::app::style::{self, Palette};
@@ -150,7 +150,7 @@ fn checked_for(isolation: &Isolation) -> String {
 }
 
 /// The current stage of the run, its progress, and where it is recorded.
-fn stage_ui(ui: &mut Ui, run: &Run, progress: Option<Progress>) {
+fn stage_ui(ui: &mut Ui, run: &CollectRun, progress: Option<Progress>) {
     let palette = Palette::of(ui);
     let name = run.round.as_ref().map_or("", |(name, _)| name.as_str());
     let (text, colour) = match run.stage {
@@ -190,13 +190,13 @@ fn stage_ui(ui: &mut Ui, run: &Run, progress: Option<Progress>) {
 }
 
 /// How the run ended, in one line.
-fn ended(run: &Run, palette: &Palette) -> (String, egui::Color32) {
+fn ended(run: &CollectRun, palette: &Palette) -> (String, egui::Color32) {
     let violated = run.rows.iter().filter(|row| row.is_violated()).count();
     match (run.purpose, violated, run.rows.last()) {
         (_, _, None) => ("Nothing was run: the time was up".to_owned(), palette.caution),
         (Purpose::Compare, ..) => (format!("Compared {} levels", run.rows.len()), palette.text),
         (Purpose::Hunt, 0, _) => {
-            let open = |row: &&Row| row.checked.as_ref().is_none_or(|c| c.conclusion() == Conclusion::Open);
+            let open = |row: &&FinishedRound| row.checked.as_ref().is_none_or(|c| c.conclusion() == Conclusion::Open);
             let rounds = style::counted(run.rows.len(), "round");
             match run.rows.iter().filter(open).count() {
                 0 => (format!("No violation in {rounds}"), palette.good),

@@ -1,7 +1,7 @@
 //! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
 use super::figure_ui;
-use crate::app::collecting::table::{Row, Run, Sample, milliseconds};
+use crate::app::collecting::table::{CollectRun, FinishedRound, Sample, milliseconds};
 use crate::app::command::Requests;
 use crate::app::live::Snapshot;
 use crate::app::panels::chart::{axis, chart_ui, low_chart_ui, series};
@@ -12,7 +12,7 @@ use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
-pub(super) fn progress_ui(ui: &mut Ui, run: &Run, kept: &mut LiveView, requests: &mut Requests) {
+pub(super) fn progress_ui(ui: &mut Ui, run: &CollectRun, kept: &mut LiveView, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(snapshot) = &run.snapshot else { return };
     ui.horizontal_wrapped(|ui| {
@@ -79,7 +79,7 @@ fn so_far_ui(ui: &mut Ui, so_far: &Snapshot, requests: &mut Requests) {
     ui.add_space(2.0);
 }
 
-fn plots_ui(ui: &mut Ui, run: &Run, are_low: bool, requests: &mut Requests) {
+fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Requests) {
     let of = |label: &str, value: fn(&Sample) -> f64| series(label, run.samples.iter().map(|s| (s.at, value(s))));
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
@@ -142,7 +142,7 @@ fn verdict_bands(samples: &[Sample]) -> impl Iterator<Item = Band> {
 }
 
 /// A quantity in which levels are compared: its name, its unit, and the number of a row.
-type Figure = (&'static str, Unit, fn(&Row) -> Option<f64>);
+type Figure = (&'static str, Unit, fn(&FinishedRound) -> Option<f64>);
 
 const FIGURES: [Figure; 4] = [
     ("Throughput per second", Unit::Number, |row| row.snapshot.as_ref().map(|s| s.throughput())),
@@ -152,11 +152,11 @@ const FIGURES: [Figure; 4] = [
 ];
 
 /// Isolation levels compared, as bars.
-pub(super) fn levels_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+pub(super) fn levels_ui(ui: &mut Ui, run: &CollectRun, requests: &mut Requests) {
     if run.rows.is_empty() {
         return;
     }
-    let mark = |row: &Row| if row.breaks_promise() { " !" } else { "" };
+    let mark = |row: &FinishedRound| if row.breaks_promise() { " !" } else { "" };
     let names: Vec<String> = run.rows.iter().map(|row| format!("{}{}", row.isolation, mark(row))).collect();
     for pair in FIGURES.chunks(2) {
         ui.columns(2, |columns| {
@@ -174,7 +174,7 @@ pub(super) fn levels_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
             }
         });
     }
-    if run.rows.iter().any(Row::breaks_promise) {
+    if run.rows.iter().any(FinishedRound::breaks_promise) {
         style::note(ui, "! what is promised at this level is violated");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::progress::latency;
 use crate::app::collecting::order::Purpose;
-use crate::app::collecting::table::{Checked, Row, Run, milliseconds};
+use crate::app::collecting::table::{Checked, CollectRun, FinishedRound, milliseconds};
 use crate::app::command::{Request, Requests};
 use crate::app::panels::{paint_cross, paint_tick};
 use crate::app::style::{self, Palette, duration};
@@ -10,7 +10,7 @@ use crate::app::verdict_summary::Conclusion;
 use crate::report::grouped;
 use egui::{Color32, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-pub(super) fn rounds_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
+pub(super) fn rounds_ui(ui: &mut Ui, run: &CollectRun, requests: &mut Requests) {
     if run.rows.is_empty() {
         return;
     }
@@ -36,7 +36,7 @@ pub(super) fn rounds_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     ui.add_space(8.0);
 }
 
-fn row_ui(ui: &mut Ui, run: &Run, place: usize, requests: &mut Requests) {
+fn row_ui(ui: &mut Ui, run: &CollectRun, place: usize, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(row) = run.rows.get(place) else { return };
     let compares = run.purpose == Purpose::Compare;
@@ -70,7 +70,7 @@ fn row_ui(ui: &mut Ui, run: &Run, place: usize, requests: &mut Requests) {
 }
 
 /// A row in words.
-fn spoken(row: &Row, name: &str) -> String {
+fn spoken(row: &FinishedRound, name: &str) -> String {
     let verdict = match (&row.error, &row.checked) {
         (Some(error), _) => error.clone(),
         (None, Some(checked)) => checked.text(),
@@ -80,7 +80,7 @@ fn spoken(row: &Row, name: &str) -> String {
     format!("Round {name}: {committed} committed, {verdict}")
 }
 
-fn verdict_ui(ui: &mut Ui, row: &Row, compares: bool) {
+fn verdict_ui(ui: &mut Ui, row: &FinishedRound, compares: bool) {
     let palette = Palette::of(ui);
     let Some(checked) = &row.checked else {
         let (text, colour) = match &row.error {

@@ -7,7 +7,7 @@
 //! levels are NP-complete to decide if elements repeat.
 
 use super::questions::{Open, Question};
-use super::search::{Answer, Search, never_appended};
+use super::search::{Answer, AppendSearch, never_appended};
 use super::world::ElementAssignment;
 use crate::checkers::refutation::merged_by_combinations;
 use crate::checkers::{Supposed, Verdict, Violation};
@@ -28,7 +28,7 @@ enum Leads {
 
 /// The search for one level.
 pub(super) struct Combinations<'s, 'a> {
-    search: &'s mut Search<'a>,
+    search: &'s mut AppendSearch<'a>,
     root: &'s ElementAssignment,
     control: &'a Control,
     picks: Picks<'a>,
@@ -42,7 +42,7 @@ pub(super) struct Combinations<'s, 'a> {
 impl<'s, 'a> Combinations<'s, 'a> {
     /// Everything is open that is open in `root`.
     pub(super) fn new(
-        search: &'s mut Search<'a>,
+        search: &'s mut AppendSearch<'a>,
         root: &'s ElementAssignment,
         control: &'a Control,
     ) -> Combinations<'s, 'a> {

@@ -25,7 +25,7 @@ use crate::relations::Resolution;
 use combinations::Combinations;
 use questions::Question;
 use rustc_hash::{FxHashMap, FxHashSet};
-use search::{Answer, Guess, Search, guess, never_appended};
+use search::{Answer, AppendSearch, Guess, guess, never_appended};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use world::ElementAssignment;
@@ -203,7 +203,7 @@ impl Whole<'_> {
             if !self.open().contains(&level) {
                 continue;
             }
-            let mut search = Search::new(self.open.history, level, self.open.options, self.open.control);
+            let mut search = AppendSearch::new(self.open.history, level, self.open.options, self.open.control);
             let answer = match search.decide_by_cases(world.clone(), 0)? {
                 // The tree would be too large, or a contradiction in it has no evidence.
                 Answer::Unknown | Answer::Violated(None) => {

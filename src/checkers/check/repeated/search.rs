@@ -41,7 +41,7 @@ pub(super) enum Answer {
 }
 
 /// Searches choices of appends for one level.
-pub(super) struct Search<'a> {
+pub(super) struct AppendSearch<'a> {
     level: Level,
     options: &'a Options,
     control: &'a Control,
@@ -49,10 +49,10 @@ pub(super) struct Search<'a> {
     pub(super) left: u64,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(history: &History, level: Level, options: &'a Options, control: &'a Control) -> Search<'a> {
+impl<'a> AppendSearch<'a> {
+    pub(super) fn new(history: &History, level: Level, options: &'a Options, control: &'a Control) -> AppendSearch<'a> {
         let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
-        Search { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
+        AppendSearch { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
     }
 
     /// Decides the level in a world by a tree of cases, which is easy to follow. Recursion is bounded by

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// What a search for a path needs.
 #[derive(Default)]
-pub(super) struct Search {
+pub(super) struct LongerPaths {
     /// By node and session: how many of the session it has seen.
     seen: Vec<u32>,
     distance: Vec<u32>,

@@ -39,7 +39,7 @@ enum Before {
 
 /// What a get returned.
 #[derive(Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum GetResult {
     /// It is not a get, or its result is unknown.
     Nothing,
     Empty,
@@ -128,8 +128,8 @@ impl<'e> Stores<'e> {
         events: &[Event<Content<'_>>],
         calls: &[Call],
         intervals: &[Interval],
-    ) -> Result<Vec<Shown>, ReadError> {
-        let mut shown = vec![Shown::Nothing; calls.len()];
+    ) -> Result<Vec<GetResult>, ReadError> {
+        let mut shown = vec![GetResult::Nothing; calls.len()];
         // By key: the calls that returned something possible, and what.
         let mut gets: Vec<(Vec<usize>, Vec<Get>)> = self.keys.iter().map(|_| Default::default()).collect();
         for (number, (call, &interval)) in calls.iter().zip(intervals).enumerate() {
@@ -146,7 +146,7 @@ impl<'e> Stores<'e> {
                     numbers.push(number);
                     gets.push(Get { strings, interval });
                 }
-                None => shown[number] = Shown::Impossible,
+                None => shown[number] = GetResult::Impossible,
             }
         }
         for (key, (numbers, gets)) in gets.into_iter().enumerate() {
@@ -215,16 +215,16 @@ impl<'e> Stores<'e> {
     }
 
     /// Records the predecessors, unless an earlier result contradicts them.
-    fn learn(&mut self, parts: &[usize]) -> Shown {
+    fn learn(&mut self, parts: &[usize]) -> GetResult {
         let before = |n: usize| n.checked_sub(1).map_or(Before::Beginning, |before| Before::Written(parts[before]));
         let agree = |(n, &place): (usize, &usize)| self.written[place].before.is_none_or(|known| known == before(n));
         if !parts.iter().enumerate().all(agree) {
-            return Shown::Impossible;
+            return GetResult::Impossible;
         }
         for (n, &place) in parts.iter().enumerate() {
             self.written[place].before = Some(before(n));
         }
-        parts.last().map_or(Shown::Empty, |&last| Shown::Last(last))
+        parts.last().map_or(GetResult::Empty, |&last| GetResult::Last(last))
     }
 
     /// The name of the version that a write made: its string, with its line unless it is the first write of that
@@ -256,7 +256,7 @@ impl<'e> Stores<'e> {
         draft: Draft,
         call: (usize, &Call),
         events: &[Event<Content<'_>>],
-        shown: Shown,
+        shown: GetResult,
     ) {
         let (number, call) = call;
         let (invocation, completion) = call.ends(events);
@@ -278,16 +278,16 @@ impl<'e> Stores<'e> {
                 let written = value(builder, place);
                 builder.operation(draft, OperationKind::Write, key, written, line);
             }
-            (None, Shown::Nothing) => {}
+            (None, GetResult::Nothing) => {}
             (None, shown) => {
                 let key = key(builder);
                 let value = match shown {
-                    Shown::Last(place) => value(builder, place),
-                    Shown::Impossible => {
+                    GetResult::Last(place) => value(builder, place),
+                    GetResult::Impossible => {
                         let string = event.content.string.as_deref().unwrap_or_default();
                         name::value(builder, &self.unwritten(store, string))
                     }
-                    Shown::Nothing | Shown::Empty => Value::INITIAL,
+                    GetResult::Nothing | GetResult::Empty => Value::INITIAL,
                 };
                 builder.operation(draft, OperationKind::Read, key, value, line);
             }
