@@ -4,7 +4,7 @@
 
 use super::{Counterexample, Explanation, Statement, Step, StepRole, edges_to_draw, sentences};
 use crate::checkers::Proof;
-use crate::history::{History, OperationId, Outcome, TransactionId, visible};
+use crate::history::{History, OperationId, TransactionId, visible};
 use crate::relations::Edge;
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     for t in telling_order(example) {
         let session = example.history.session_and_node(example.history.session_of(t));
         let name = example.history.transaction_name(t);
-        let _ = writeln!(out, "{name} (session {session}, {})", outcome(example.history.outcome(t)));
+        let _ = writeln!(out, "{name} (session {session}, {})", example.history.outcome(t).words());
         let (rows, others) = rows(example, whole, t, &shown);
         for (text, place) in rows {
             let _ = writeln!(out, "    {text}{}", place.map(|place| format!("    {place}")).unwrap_or_default());
@@ -152,7 +152,7 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
     let shown = example.shown_operations();
     for t in order {
         let mut cell =
-            format!("**{}** {}", escape(&example.history.transaction_name(t)), outcome(example.history.outcome(t)));
+            format!("**{}** {}", escape(&example.history.transaction_name(t)), example.history.outcome(t).words());
         let (rows, others) = rows(example, whole, t, &shown);
         for (text, place) in rows {
             let place = place.map(|place| format!(" ({})", escape(&place))).unwrap_or_default();
@@ -169,7 +169,7 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
 }
 
 /// Involved operations of a transaction with their places, and how many others it has in the whole history.
-fn rows(
+pub(crate) fn rows(
     example: &Counterexample,
     whole: &History,
     t: TransactionId,
@@ -209,14 +209,6 @@ pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())
-}
-
-fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Committed => "committed",
-        Outcome::Aborted => "aborted",
-        Outcome::Unknown => "outcome unknown",
-    }
 }
 
 fn plural(n: usize, word: &str) -> String {

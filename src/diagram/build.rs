@@ -2,7 +2,7 @@
 
 use super::text_size::printable;
 use super::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
-use crate::history::{History, OperationId, Outcome, SessionId, TransactionId};
+use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,11 +102,7 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
         let (title, status) = (history.transaction_name(transaction), String::new());
         return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0, others: Vec::new() };
     }
-    let status = match history.outcome(transaction) {
-        Outcome::Committed => "committed",
-        Outcome::Aborted => "aborted",
-        Outcome::Unknown => "outcome unknown",
-    };
+    let status = history.outcome(transaction).words();
     let row = |operation: OperationId| {
         let (head, value) = history.operation_parts(operation);
         let head = printable(&head);

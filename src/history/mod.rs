@@ -72,6 +72,17 @@ pub enum Outcome {
     Unknown,
 }
 
+impl Outcome {
+    /// "committed", "aborted" or "outcome unknown".
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::Committed => "committed",
+            Outcome::Aborted => "aborted",
+            Outcome::Unknown => "outcome unknown",
+        }
+    }
+}
+
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {

@@ -10,7 +10,7 @@ use crate::app::vocabulary::{Attention, Focus};
 use crate::diagram::scene::Scene;
 use crate::diagram::{Anomaly, Target};
 use crate::export;
-use crate::history::{History, OperationId, Outcome, TransactionId, grouped};
+use crate::history::{History, OperationId, TransactionId, grouped};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Pos2, Rect, Response, Sense, Ui, WidgetInfo, WidgetType};
 use std::collections::BTreeSet;
@@ -173,11 +173,7 @@ pub(super) fn about(history: &History, document: &Document, t: TransactionId) ->
 /// Outcome, operations and times of a transaction; if there are many operations, first those that matter.
 pub(super) fn described(history: &History, t: TransactionId, matters: impl Fn(&OperationId) -> bool) -> String {
     const SHOWN: usize = 10;
-    let outcome = match history.outcome(t) {
-        Outcome::Committed => "committed",
-        Outcome::Aborted => "aborted",
-        Outcome::Unknown => "outcome unknown",
-    };
+    let outcome = history.outcome(t).words();
     let mut text = format!("{}, {outcome}", history.transaction_name(t));
     let mut operations: Vec<OperationId> = history.operations_of(t).collect();
     let n = operations.len();

@@ -2,79 +2,62 @@
 //! how often it happens, how to run it.
 
 use super::document::{Block, Document, Inline, InlineText, code, strong, text};
-use super::histories::{HistoryFile, LeftOut};
-use super::{Brief, Scripts, setting, trust};
+use super::{Brief, Made, setting, trust};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{Annotation, History, OperationId, Outcome, TransactionId, visible, visible_line};
-
-/// The parts a report is made of.
-pub(super) struct Parts<'a> {
-    /// What it is about.
-    pub brief: &'a Brief<'a>,
-    /// The order of the scripts.
-    pub plan: &'a Plan,
-    /// The scripts.
-    pub scripts: &'a Scripts,
-    /// The history files.
-    pub histories: &'a [HistoryFile],
-    /// Those that are missing.
-    pub left_out: &'a [LeftOut],
-    /// The picture for Mermaid.
-    pub mermaid: &'a str,
-}
+use crate::history::{Annotation, History, OperationId, TransactionId, visible, visible_line};
 
 /// Maximum length of a script that is shown unfolded.
 const SHOWN_LINES: usize = 60;
 
 /// The report for a tracker, with the other files next to it.
-pub(super) fn document(parts: &Parts<'_>) -> Document {
-    let Brief { example, explanation, whole, .. } = parts.brief;
+pub(super) fn document(made: &Made<'_>) -> Document {
+    let Brief { example, explanation, whole, .. } = made.brief;
     let mut report = Document::default();
     report.heading(1, narrate::headline(example, explanation));
     report.blocks.push(Block::List(explanation.facts().into_iter().map(|line| vec![text(line)]).collect()));
     report.blocks.push(Block::Picture);
-    observed(&mut report, example, whole, parts.plan);
+    observed(&mut report, example, whole, &made.plan);
     report.heading(2, "Why this is a contradiction");
     argument(&mut report, explanation);
     grounds(&mut report, example, explanation);
-    circumstances(&mut report, parts, false);
+    circumstances(&mut report, made, false);
     report
 }
 
 /// What the page with everything inside has beneath the picture and the lines of the argument.
-pub(super) fn beneath(parts: &Parts<'_>) -> Document {
-    let Brief { example, explanation, whole, .. } = parts.brief;
+pub(super) fn beneath(made: &Made<'_>) -> Document {
+    let Brief { example, explanation, whole, .. } = made.brief;
     let mut report = Document::default();
-    observed(&mut report, example, whole, parts.plan);
+    observed(&mut report, example, whole, &made.plan);
     report.heading(2, "What the argument rests on");
     grounds(&mut report, example, explanation);
     report.blocks.push(at_length(example, explanation));
-    circumstances(&mut report, parts, true);
+    circumstances(&mut report, made, true);
     report
 }
 
 /// Everything behind the argument. `whole_in_one` is for the page without accompanying files: they are folded into it.
-fn circumstances(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
-    let Brief { example, whole, health, .. } = parts.brief;
+fn circumstances(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
+    let Brief { example, whole, health, .. } = made.brief;
     report.heading(2, "What speaks against a fault of the test");
     report.blocks.push(Block::List(trust::harness(example, whole, health)));
     if whole_in_one && !health.findings.is_empty() {
         report.heading(2, "The health of the whole history");
         report.blocks.push(trust::health_table(health));
     }
-    marked(report, parts.brief);
-    how_much(report, parts);
+    marked(report, made.brief);
+    how_much(report, made);
     report.heading(2, "Setting");
     report.paragraph(vec![text("What the history does not say is marked with … for you to fill in.")]);
-    report.blocks.push(setting::table(parts.brief));
+    report.blocks.push(setting::table(made.brief));
     report.heading(2, "How to reproduce it");
-    to_run(report, parts);
+    to_run(report, made);
     report.heading(2, "Files");
-    files(report, parts, whole_in_one);
+    files(report, made, whole_in_one);
     report.heading(2, "Regenerating this report");
-    report.blocks.push(Block::Code { language: "sh", text: visible_line(&parts.brief.command) });
-    let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
+    report.blocks.push(Block::Code { language: "sh", text: visible_line(&made.brief.command) });
+    let digest = made.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
     report.paragraph(vec![text(format!(
         "Made by IsoScope {}.{}",
         env!("CARGO_PKG_VERSION"),
@@ -113,19 +96,13 @@ fn observed(report: &mut Document, example: &Counterexample, whole: &History, pl
     sessions.dedup();
     let shown = example.shown_operations();
     let cell = |t: TransactionId| {
-        let outcome = match history.outcome(t) {
-            Outcome::Committed => "committed",
-            Outcome::Aborted => "aborted",
-            Outcome::Unknown => "outcome unknown",
-        };
+        let outcome = history.outcome(t).words();
         let mut line: InlineText = vec![strong(history.transaction_name(t)), text(format!(" {outcome}"))];
-        let rows = history.operations_of(t).filter(|o| shown.binary_search(o).is_ok());
-        let rows: Vec<_> = rows.collect();
-        for &o in &rows {
-            line.extend([Inline::Break, code(history.operation_text(o))]);
-            line.extend(history.spot_of(o).map(|spot| text(format!(" {}", spot.text(history.origin())))));
+        let (rows, others) = narrate::rows(example, whole, t, &shown);
+        for (operation, place) in rows {
+            line.extend([Inline::Break, code(operation)]);
+            line.extend(place.map(|place| text(format!(" {place}"))));
         }
-        let others = whole.operation_range(example.renaming.old_transaction(t)).len().saturating_sub(rows.len());
         if others > 0 {
             let plural = if others == 1 { "" } else { "s" };
             line.extend([Inline::Break, text(format!("+ {others} other operation{plural}"))]);
@@ -210,8 +187,8 @@ fn at_length(example: &Counterexample, explanation: &Explanation) -> Block {
     Block::Folded { title: "The argument at length".to_owned(), language: "none", text: lines.join("\n") }
 }
 
-fn how_much(report: &mut Document, parts: &Parts<'_>) {
-    let Brief { whole, findings, .. } = parts.brief;
+fn how_much(report: &mut Document, made: &Made<'_>) {
+    let Brief { whole, findings, .. } = made.brief;
     let kinds = trust::kinds(findings);
     if kinds.is_empty() {
         return;
@@ -220,17 +197,17 @@ fn how_much(report: &mut Document, parts: &Parts<'_>) {
     let header =
         ["kind", "instances", "independent groups", "weakest level violated"].map(|name| vec![text(name)]).to_vec();
     report.blocks.push(Block::Table { header, rows: kinds });
-    let pattern = parts.brief.violation.id.pattern;
+    let pattern = made.brief.violation.id.pattern;
     if let Some(extent) = trust::extent(findings, whole, pattern) {
         report.paragraph(vec![text(format!("Instances of {pattern} are in {extent} of the file."))]);
     }
 }
 
-fn to_run(report: &mut Document, parts: &Parts<'_>) {
-    let isolation = parts.scripts.isolation;
+fn to_run(report: &mut Document, made: &Made<'_>) {
+    let isolation = made.scripts.isolation;
     let weaker: Vec<&str> =
-        parts.plan.shown_at.iter().filter(|setting| **setting < isolation).map(|setting| setting.sql()).collect();
-    let said = match (weaker.is_empty(), parts.plan.unexplained.is_empty()) {
+        made.plan.shown_at.iter().filter(|setting| **setting < isolation).map(|setting| setting.sql()).collect();
+    let said = match (weaker.is_empty(), made.plan.unexplained.is_empty()) {
         (false, _) => format!(
             "In this order a database with one copy of the data answers as observed at {}; at {isolation} a \
              statement or a COMMIT has to wait or to fail, or a read to return something else.",
@@ -244,20 +221,20 @@ fn to_run(report: &mut Document, parts: &Parts<'_>) {
             .to_owned(),
     };
     report.paragraph(vec![text(said)]);
-    let sql = &parts.scripts.sql;
+    let sql = &made.scripts.sql;
     report.blocks.push(match sql.lines().count() > SHOWN_LINES {
         false => Block::Code { language: "sql", text: sql.clone() },
         true => Block::Folded { title: "reproduce.sql".into(), language: "sql", text: sql.clone() },
     });
 }
 
-fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
-    let level = parts.brief.example.level;
-    let lists = parts.brief.example.history.lists();
+fn files(report: &mut Document, made: &Made<'_>, whole_in_one: bool) {
+    let level = made.brief.example.level;
+    let lists = made.brief.example.history.lists();
     let is_shorter = |o: OperationId| lists.recorded_by(o).is_some_and(|all| lists.read_by(o) != Some(all));
-    let lists_are_shorter = (0..parts.brief.example.history.n_operations()).map(OperationId::new).any(is_shorter);
+    let lists_are_shorter = (0..made.brief.example.history.n_operations()).map(OperationId::new).any(is_shorter);
     let mut rows: Vec<Vec<InlineText>> = Vec::new();
-    for file in parts.histories {
+    for file in &made.histories {
         let mut about = vec![text(format!("{}; checked again after writing: violates {}", file.about, level.spoken()))];
         if !file.losses.is_empty() {
             about.push(text(format!("; loses {}", file.losses.join(", "))));
@@ -272,7 +249,7 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
             rows.push(vec![vec![code(*name)], vec![text(*about)]]);
         }
     }
-    for file in parts.left_out {
+    for file in &made.left_out {
         rows.push(vec![vec![code(file.name)], vec![text(format!("left out: {}", file.why))]]);
     }
     report.blocks.push(Block::Table { header: vec![vec![text("file")], vec![text("what it is")]], rows });
@@ -283,12 +260,12 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
     };
     if !whole_in_one {
         // Trackers that support Mermaid draw it if the picture is not attached.
-        report.blocks.push(folded("the graph, drawn by the tracker", "mermaid", parts.mermaid));
+        report.blocks.push(folded("the graph, drawn by the tracker", "mermaid", &made.mermaid));
         return;
     }
-    for file in parts.histories {
+    for file in &made.histories {
         report.blocks.push(folded(file.name, "none", &String::from_utf8_lossy(&file.bytes)));
     }
-    report.blocks.push(folded("reproduce.spec, for PostgreSQL's isolationtester", "none", &parts.scripts.spec));
-    report.blocks.push(folded("picture.mmd, for Mermaid", "none", parts.mermaid));
+    report.blocks.push(folded("reproduce.spec, for PostgreSQL's isolationtester", "none", &made.scripts.spec));
+    report.blocks.push(folded("picture.mmd, for Mermaid", "none", &made.mermaid));
 }

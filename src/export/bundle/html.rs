@@ -1,7 +1,7 @@
 //! A document as HTML.
 
 use super::document::{Block, Document, Inline, InlineText};
-use crate::history::acts_in_line;
+use crate::export::svg;
 
 /// The parts of a report, those between two headings of the second level as a section.
 pub(super) fn blocks(document: &Document) -> String {
@@ -62,19 +62,7 @@ fn lines(text: &str) -> String {
     text.trim_end_matches('\n').split('\n').map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// Text for HTML; characters that act instead of being visible are written out.
+/// Text for HTML, as for SVG; but tabs stay.
 pub(super) fn escape(words: &str) -> String {
-    let mut out = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' => out.push('\t'),
-            c if acts_in_line(c) => out.extend(c.escape_default()),
-            _ => out.push(c),
-        }
-    }
-    out
+    words.split('\t').map(svg::escape).collect::<Vec<_>>().join("\t")
 }

@@ -25,8 +25,6 @@ use crate::control::Control;
 use crate::counterexample::{Counterexample, Explanation, narrate};
 use crate::health::Health;
 use crate::history::{Annotation, History};
-use contents::Parts;
-use web_page::Page;
 
 /// The subject of a report, and the data it needs.
 pub struct Brief<'a> {
@@ -90,14 +88,13 @@ pub fn is_file_of_report(name: &str) -> bool {
 /// for a PNG.
 pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
     let made = Made::new(brief, control)?;
-    let parts = made.parts(brief);
-    let in_files = contents::document(&parts);
+    let in_files = contents::document(&made);
     let title = narrate::headline(brief.example, brief.explanation);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
     add("report.md", markdown::markdown(&in_files, "picture.svg", &title).into_bytes());
     add("report.jira.txt", jira::jira(&in_files, IN_JIRA).into_bytes());
-    add("report.html", made.html(brief));
+    add("report.html", web_page::web_page(&made).into_bytes());
     let kinds = [
         ExportKind::Svg,
         #[cfg(feature = "png")]
@@ -119,11 +116,13 @@ pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u
 
 /// The report as one page of HTML with everything inside.
 pub fn page(brief: &Brief<'_>, control: &Control) -> Result<Vec<u8>, ExportError> {
-    Ok(Made::new(brief, control)?.html(brief))
+    Ok(web_page::web_page(&Made::new(brief, control)?).into_bytes())
 }
 
 /// The parts made once for all dialects.
-struct Made {
+struct Made<'a> {
+    /// What it is about.
+    brief: &'a Brief<'a>,
     picture: Picture,
     plan: Plan,
     scripts: Scripts,
@@ -132,8 +131,8 @@ struct Made {
     mermaid: String,
 }
 
-impl Made {
-    fn new(brief: &Brief<'_>, control: &Control) -> Result<Made, ExportError> {
+impl<'a> Made<'a> {
+    fn new(brief: &'a Brief<'a>, control: &Control) -> Result<Made<'a>, ExportError> {
         let Brief { example, explanation, whole, options, .. } = brief;
         let picture = compose(example, explanation, whole, options);
         let plan = reproduce::plan(example, control);
@@ -148,22 +147,6 @@ impl Made {
         let scripts = Scripts { isolation, sql: reproduce::sql(&reproduction), spec: reproduce::spec(&reproduction) };
         let (histories, left_out) = histories::histories(example, control);
         let mermaid = String::from_utf8_lossy(&export(ExportKind::Mermaid, &picture)?).into_owned();
-        Ok(Made { picture, plan, scripts, histories, left_out, mermaid })
-    }
-
-    fn parts<'a>(&'a self, brief: &'a Brief<'a>) -> Parts<'a> {
-        Parts {
-            brief,
-            plan: &self.plan,
-            scripts: &self.scripts,
-            histories: &self.histories,
-            left_out: &self.left_out,
-            mermaid: &self.mermaid,
-        }
-    }
-
-    fn html(&self, brief: &Brief<'_>) -> Vec<u8> {
-        let parts = self.parts(brief);
-        web_page::web_page(&Page { parts: &parts, picture: &self.picture }).into_bytes()
+        Ok(Made { brief, picture, plan, scripts, histories, left_out, mermaid })
     }
 }

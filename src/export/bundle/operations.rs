@@ -4,7 +4,7 @@ use super::html::escape;
 use super::{Brief, Picture};
 use crate::diagram::Target;
 use crate::export::svg::mark_name;
-use crate::history::{History, OperationId, Outcome, TransactionId, grouped};
+use crate::history::{History, OperationId, TransactionId, grouped};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -62,11 +62,7 @@ fn transaction(out: &mut String, brief: &Brief<'_>, t: TransactionId) {
 
 /// "committed, session 3, from time 5 to 9".
 fn circumstances(whole: &History, t: TransactionId) -> String {
-    let outcome = match whole.outcome(t) {
-        Outcome::Committed => "committed",
-        Outcome::Aborted => "aborted",
-        Outcome::Unknown => "outcome unknown",
-    };
+    let outcome = whole.outcome(t).words();
     let session = whole.session_and_node(whole.session_of(t));
     let times = whole.interval(t).map(|times| format!(", from time {} to time {}", times.start, times.end));
     format!("{outcome}, session {session}{}", times.unwrap_or_default())

@@ -3,10 +3,10 @@
 //! The page has a script and a style of its own, and a Content Security Policy that allows exactly these, by their
 //! digests. So nothing that a history contains could act, even if it were not escaped.
 
-use super::contents::{self, Parts};
+use super::contents;
 use super::document::{Block, Inline, InlineText};
 use super::html::{block, blocks, escape};
-use super::{Brief, Picture, operations, stage};
+use super::{Brief, Made, Picture, operations, stage};
 use crate::counterexample::narrate;
 use crate::export::digest::source_of;
 use crate::export::svg;
@@ -17,18 +17,10 @@ const SCRIPT: &str = include_str!("../../../assets/report.js");
 /// What the keys do.
 const HELP: &str = include_str!("../../../assets/report-help.html");
 
-/// What a page shows.
-pub(super) struct Page<'a> {
-    /// The parts of the report.
-    pub parts: &'a Parts<'a>,
-    /// The picture.
-    pub picture: &'a Picture,
-}
-
 /// The whole page.
-pub(super) fn web_page(page: &Page<'_>) -> String {
-    let Page { parts, picture } = page;
-    let Brief { example, explanation, .. } = parts.brief;
+pub(super) fn web_page(made: &Made<'_>) -> String {
+    let Made { brief, picture, .. } = made;
+    let Brief { example, explanation, .. } = brief;
     let mut out = head(&narrate::headline(example, explanation), picture);
     let _ = writeln!(out, "<header>\n<h1>{}</h1>", escape(&explanation.title));
     let _ = writeln!(out, "<p class=\"summary\">{}</p>", escape(&explanation.summary));
@@ -39,8 +31,8 @@ pub(super) fn web_page(page: &Page<'_>) -> String {
     out.push_str("<section class=\"facts\">\n<h2>Isolation levels violated</h2>\n");
     out.push_str(&block(&Block::List(facts)));
     out.push_str("</section>\n");
-    out.push_str(&operations::operations(parts.brief, picture));
-    out.push_str(&blocks(&contents::beneath(parts)));
+    out.push_str(&operations::operations(brief, picture));
+    out.push_str(&blocks(&contents::beneath(made)));
     out.push_str("</main>\n<footer>\n");
     for fact in &picture.footer {
         let _ = writeln!(out, "<p>{}</p>", escape(fact));
