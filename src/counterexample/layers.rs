@@ -51,28 +51,16 @@ impl LayerKind {
     }
 }
 
-/// What changes in the picture when a layer is played. Everything is in terms of the counterexample's history and of
-/// [`Interpretation::edges`]; lists are ascending.
+/// One layer of the picture. Everything is in terms of the counterexample's history and of [`Interpretation::edges`];
+/// lists are ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// Which one.
     pub kind: LayerKind,
     /// What it shows, in whole sentences.
     pub caption: String,
-    /// Transactions that appear, ⊥ included.
-    pub transactions_added: Vec<TransactionId>,
-    /// Operations that appear.
-    pub operations_added: Vec<OperationId>,
-    /// Edges that appear.
-    pub edges_added: Vec<EdgeIndex>,
-    /// Transactions that disappear.
-    pub transactions_removed: Vec<TransactionId>,
-    /// Operations that disappear.
-    pub operations_removed: Vec<OperationId>,
-    /// Edges that disappear.
-    pub edges_removed: Vec<EdgeIndex>,
-    /// Edges whose direction is known from here on to be the only possible one.
-    pub settled: Vec<EdgeIndex>,
+    /// What is shown once it has been played.
+    pub shown: VisibleParts,
     /// Edges of which both directions stay open: they are explained case by case.
     pub open: Vec<EdgeIndex>,
 }
@@ -102,10 +90,10 @@ pub struct Interpretation {
     pub layers: Vec<Layer>,
 }
 
-/// What is shown after the layers up to and including `place`.
+/// The parts of a picture that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleParts {
-    /// Transactions.
+    /// Transactions, ⊥ included.
     pub transactions: BTreeSet<TransactionId>,
     /// Operations.
     pub operations: BTreeSet<OperationId>,
@@ -114,18 +102,10 @@ pub struct VisibleParts {
 }
 
 impl Interpretation {
-    /// What is shown after the layers up to and including `place`. O(size of these layers).
+    /// What is shown after the layers up to and including `place`, or after the last one.
     pub fn shown(&self, place: usize) -> VisibleParts {
-        let mut shown = VisibleParts::default();
-        for layer in self.layers.iter().take(place + 1) {
-            shown.transactions.extend(&layer.transactions_added);
-            shown.operations.extend(&layer.operations_added);
-            shown.edges.extend(&layer.edges_added);
-            shown.transactions.retain(|t| layer.transactions_removed.binary_search(t).is_err());
-            shown.operations.retain(|o| layer.operations_removed.binary_search(o).is_err());
-            shown.edges.retain(|e| layer.edges_removed.binary_search(e).is_err());
-        }
-        shown
+        let last = self.layers.iter().take(place + 1).next_back();
+        last.map(|layer| layer.shown.clone()).unwrap_or_default()
     }
 }
 
@@ -225,30 +205,10 @@ impl Play<'_> {
     }
 
     /// Adds the layer that leads from what is shown to `next`.
-    fn layer(
-        &mut self,
-        kind: LayerKind,
-        caption: String,
-        next: VisibleParts,
-        settled: Vec<EdgeIndex>,
-        open: Vec<EdgeIndex>,
-    ) {
-        let now = std::mem::take(&mut self.shown);
-        let layer = Layer {
-            kind,
-            caption,
-            transactions_added: next.transactions.difference(&now.transactions).copied().collect(),
-            operations_added: next.operations.difference(&now.operations).copied().collect(),
-            edges_added: next.edges.difference(&now.edges).copied().collect(),
-            transactions_removed: now.transactions.difference(&next.transactions).copied().collect(),
-            operations_removed: now.operations.difference(&next.operations).copied().collect(),
-            edges_removed: now.edges.difference(&next.edges).copied().collect(),
-            settled,
-            open,
-        };
-        let changes_nothing = now == next && layer.settled.is_empty() && layer.open.is_empty();
+    fn layer(&mut self, kind: LayerKind, caption: String, next: VisibleParts, open: Vec<EdgeIndex>) {
+        let changes_nothing = self.shown == next && open.is_empty();
         if !changes_nothing || kind == LayerKind::Recover {
-            self.layers.push(layer);
+            self.layers.push(Layer { kind, caption, shown: next.clone(), open });
         }
         self.shown = next;
     }
@@ -270,13 +230,13 @@ impl Play<'_> {
         let history = &self.example.history;
         let touched: Vec<TransactionId> = next.operations.iter().map(|&o| history.transaction_of(o)).collect();
         next.transactions.extend(touched);
-        self.layer(LayerKind::Recover, caption, next, Vec::new(), Vec::new());
+        self.layer(LayerKind::Recover, caption, next, Vec::new());
     }
 
     fn restore(&mut self, needed: &BTreeSet<EdgeIndex>) {
         let next = self.argument(needed);
         let n_new = next.edges.difference(&self.shown.edges).count();
-        self.layer(LayerKind::Restore, captions::rests_on(n_new), next, Vec::new(), Vec::new());
+        self.layer(LayerKind::Restore, captions::rests_on(n_new), next, Vec::new());
     }
 
     fn resolve(&mut self, alternatives: &[Alternative], needed: &BTreeSet<EdgeIndex>) {
@@ -285,7 +245,6 @@ impl Play<'_> {
             edges.insert(alternative.edge);
             edges.extend(&alternative.cycle);
         }
-        let settled: Vec<EdgeIndex> = alternatives.iter().map(|alternative| alternative.instead_of).collect();
         let is_open = |e: &EdgeIndex| self.edges[*e].because == Reason::Assumed;
         let open: Vec<EdgeIndex> = needed.iter().copied().filter(is_open).collect();
         let mut next = self.around(&edges);
@@ -295,7 +254,7 @@ impl Play<'_> {
         if !open.is_empty() {
             caption.push(captions::STAYS_OPEN.to_owned());
         }
-        self.layer(LayerKind::Resolve, caption.join(" "), next, settled, open);
+        self.layer(LayerKind::Resolve, caption.join(" "), next, open);
     }
 
     fn reduce(&mut self, needed: &BTreeSet<EdgeIndex>) {
@@ -305,7 +264,7 @@ impl Play<'_> {
         }
         let n = next.transactions.iter().filter(|t| !t.is_initial()).count();
         let caption = captions::left(n, self.example.minimality.passes_without_any().then_some(self.example.level));
-        self.layer(LayerKind::Reduce, caption, next, Vec::new(), Vec::new());
+        self.layer(LayerKind::Reduce, caption, next, Vec::new());
     }
 
     /// The whole argument, as drawn.

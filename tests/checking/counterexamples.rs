@@ -9,7 +9,7 @@ use common::{corpus, examine};
 use isoscope::checkers::{self, Checker, Level, LevelResult, Options, Pattern, Proof, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::replay::{self, Action, Explained};
-use isoscope::counterexample::{self, Counterexample, LayerKind, Minimality, Shows, StepRole, Supposition};
+use isoscope::counterexample::{self, Counterexample, LayerKind, Minimality, Shows, Step, StepRole, Supposition};
 use isoscope::formats;
 use isoscope::history::{History, OperationId, OperationKind, TransactionId};
 use isoscope::relations::{Edge, Reason, Relation};
@@ -229,14 +229,12 @@ fn is_told(example: &Counterexample) -> Result<(), String> {
     if explanation.reasons.len() != violation.edges.len() || explanation.edge_reasons.len() != violation.edges.len() {
         return Err("has edges without a reason".to_owned());
     }
-    for (edge, reason) in violation.edges.iter().zip(&explanation.reasons) {
+    for reason in &explanation.reasons {
         if !reason.long.starts_with(&reason.short) || !reason.long.contains(reason.quotation.formula) {
             return Err(format!("quotes nothing: {}", reason.long));
         }
-        if reason.premises != edge.because.premises() {
-            return Err("has reasons with other premises".to_owned());
-        }
     }
+    conclusions_name_their_premises(violation, &explanation.steps)?;
     let last = explanation.steps.last().ok_or("is not told")?;
     if last.role != StepRole::Contradiction || (last.long.is_empty() && !last.edges.is_empty()) {
         return Err(format!("ends in {last:?}"));
@@ -244,6 +242,21 @@ fn is_told(example: &Counterexample) -> Result<(), String> {
     layers_fit(example)?;
     cases_fit(example)?;
     run_fits(example)
+}
+
+/// A line that concludes an edge names the lines of its case that state what the edge rests on.
+fn conclusions_name_their_premises(violation: &Violation, steps: &[Step]) -> Result<(), String> {
+    for (place, step) in steps.iter().enumerate().filter(|(_, step)| step.role == StepRole::Concluded) {
+        let [edge] = step.edges[..] else { continue };
+        for premise in violation.edges[edge].because.premises() {
+            let states = |&before: &usize| steps[before].case == step.case && steps[before].edges.contains(premise);
+            let mut stated = (0..place).filter(states).peekable();
+            if stated.peek().is_some() && !stated.any(|before| step.premises.contains(&before)) {
+                return Err(format!("does not say what line {} follows from: {}", place + 1, step.text));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Played to the end, layers show exactly the argument.

@@ -3,6 +3,7 @@
 use crate::app::picture::Picture;
 use crate::app::style::Palette;
 use crate::app::vocabulary::Attention;
+use crate::counterexample::Layer;
 use crate::counterexample::replay::{Action, RunStep};
 use crate::diagram::{Arrow, Card};
 use crate::history::{OperationId, TransactionId};
@@ -129,12 +130,14 @@ impl Lit {
     /// What a layer of the interpretation adds; everything looks the same if it adds nothing.
     pub fn of_layer(picture: &Picture, place: usize) -> Lit {
         let mut lit = Lit::default();
-        let Some(layer) = picture.argument.interpretation.layers.get(place) else { return lit };
-        lit.edges.extend(&layer.edges_added);
-        lit.transactions.extend(&layer.transactions_added);
-        lit.operations.extend(&layer.operations_added);
+        let interpretation = &picture.argument.interpretation;
+        let Some(Layer { shown, .. }) = interpretation.layers.get(place) else { return lit };
+        let before = place.checked_sub(1).map(|before| interpretation.shown(before)).unwrap_or_default();
+        lit.edges.extend(shown.edges.difference(&before.edges));
+        lit.transactions.extend(shown.transactions.difference(&before.transactions));
+        lit.operations.extend(shown.operations.difference(&before.operations));
         // The ends of a new edge are highlighted, too.
-        let ends = layer.edges_added.iter().filter_map(|&e| picture.edges().get(e));
+        let ends = lit.edges.iter().filter_map(|&e| picture.edges().get(e));
         lit.transactions.extend(ends.flat_map(|edge| [edge.from, edge.to]));
         lit.any = !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
         lit.spread(picture);
