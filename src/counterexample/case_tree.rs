@@ -1,6 +1,6 @@
 //! A tree of cases, as data.
 
-use super::first_case::is_evidence;
+use super::rests_on::{evidence, read_from};
 use crate::checkers::{Pattern, Supposed, Violation};
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
@@ -114,9 +114,7 @@ impl CaseTree {
                 Supposition::Nothing | Supposition::Answer(Supposed::Outcome { .. }) => {}
                 Supposition::Order(edge) => drop(of_case.insert(edge)),
                 Supposition::Answer(Supposed::Writer { read, writer }) => {
-                    let tells =
-                        |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
-                    of_case.extend(edges.iter().position(tells));
+                    of_case.extend(read_from(edges, writer, Some(read)));
                 }
                 Supposition::Answer(Supposed::Append { read, append, .. }) => {
                     let tells = |e: &Edge| {
@@ -127,12 +125,8 @@ impl CaseTree {
             }
         }
         of_case.extend(self.inside(place).iter().flat_map(|node| &node.edges));
-        let evidence: Vec<EdgeIndex> = of_case
-            .iter()
-            .filter_map(|&e| edges.get(e))
-            .filter_map(|inferred| edges.iter().position(|edge| is_evidence(inferred, edge)))
-            .collect();
-        of_case.extend(evidence);
+        let reads: Vec<EdgeIndex> = of_case.iter().filter_map(|&e| evidence(edges, edges.get(e)?)).collect();
+        of_case.extend(reads);
         of_case
     }
 

@@ -6,6 +6,7 @@
 
 use super::case_tree::{CaseNode, CaseTree, Question, Supposition};
 use super::late_writers;
+use super::rests_on::closure;
 use super::sentences::{Speaker, Words};
 use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
@@ -74,13 +75,6 @@ impl Maker<'_> {
     }
 
     fn ends(&mut self, place: usize, cycle: &[EdgeIndex], reads: Vec<(Pattern, OperationId)>) {
-        let mut needed: BTreeSet<EdgeIndex> = BTreeSet::new();
-        let mut open = cycle.to_vec();
-        while let Some((e, edge)) = open.pop().and_then(|e| Some((e, self.violation.edges.get(e)?))) {
-            if needed.insert(e) {
-                open.extend(edge.because.premises());
-            }
-        }
         let closes = self.speaker.closes(cycle);
         let node = &mut self.nodes[place];
         if !cycle.is_empty() {
@@ -88,7 +82,7 @@ impl Maker<'_> {
         }
         node.cycle = cycle.to_vec();
         node.reads = reads;
-        node.edges = needed.into_iter().collect();
+        node.edges = closure(&self.violation.edges, cycle.iter().copied(), false).into_iter().collect();
     }
 
     fn order(&self, edge: EdgeIndex) -> Option<Question> {
@@ -221,14 +215,8 @@ impl Maker<'_> {
 
     /// The assumed edges that these edges rest on.
     fn assumptions(&self, edges: &[EdgeIndex]) -> BTreeSet<EdgeIndex> {
-        let mut seen = BTreeSet::new();
-        let mut open = edges.to_vec();
-        while let Some((e, edge)) = open.pop().and_then(|e| Some((e, self.violation.edges.get(e)?))) {
-            if seen.insert(e) {
-                open.extend(edge.because.premises());
-            }
-        }
-        seen.retain(|&e| self.violation.edges[e].because == Reason::Assumed);
-        seen
+        let mut assumed = closure(&self.violation.edges, edges.iter().copied(), false);
+        assumed.retain(|&e| self.violation.edges[e].because == Reason::Assumed);
+        assumed
     }
 }

@@ -1,9 +1,10 @@
 //! The part of an argument that a picture can show: one of the cases that suppose the writers of reads, or one of the
 //! cycles that exclude all orders of many pairs of writers.
 
+use super::rests_on::{closure, read_from};
 use crate::checkers::{Proof, Supposed, Violation};
 use crate::history::TransactionId;
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 
 /// With more edges than this only the first case is drawn.
@@ -25,15 +26,13 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     if edges.len() <= MOST_EDGES || !is_divided {
         return (0..edges.len()).collect();
     }
-    let mut drawn: BTreeSet<EdgeIndex> = BTreeSet::new();
     let mut open = violation.proof.cycle_edges();
     let mut proof = &violation.proof;
     loop {
         match proof {
             Proof::Writers { read, cases } if !cases.is_empty() => {
                 let (writer, inner) = &cases[0];
-                let tells = |e: &Edge| e.because == Reason::Reads && e.from == *writer && e.to_operation == Some(*read);
-                open.extend(edges.iter().position(tells));
+                open.extend(read_from(edges, *writer, Some(*read)));
                 proof = inner;
             }
             Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
@@ -41,22 +40,14 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
             Proof::Combinations { options, excluded, .. } if !excluded.is_empty() => {
                 for option in excluded[0].0.iter().filter_map(|&option| options.get(option)) {
                     let Supposed::Writer { read, writer } = *option else { continue };
-                    let tells =
-                        |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
-                    open.extend(edges.iter().position(tells));
+                    open.extend(read_from(edges, writer, Some(read)));
                 }
                 proof = &excluded[0].1;
             }
             _ => break,
         }
     }
-    while let Some((index, edge)) = open.pop().and_then(|index| Some((index, edges.get(index)?))) {
-        if drawn.insert(index) {
-            open.extend(edge.because.premises());
-            open.extend(edges.iter().position(|e| is_evidence(edge, e)));
-        }
-    }
-    drawn
+    closure(edges, open, true)
 }
 
 /// The transactions to draw: all of the scenario, but where only a part of it is drawn, and of a log of clauses, those that
@@ -81,14 +72,4 @@ pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
         _ => "the first case",
     };
     (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
-}
-
-/// Whether an edge is the read that makes another one matter.
-pub(super) fn is_evidence(inferred: &Edge, edge: &Edge) -> bool {
-    let read = match &inferred.because {
-        Reason::Visible { read, .. } => (inferred.to, Some(*read)),
-        Reason::Overwrites { writer, .. } => (*writer, inferred.from_operation),
-        _ => return false,
-    };
-    edge.because == Reason::Reads && (edge.from, edge.to_operation) == read
 }

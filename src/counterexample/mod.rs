@@ -23,6 +23,7 @@ mod other_writers;
 pub mod passes;
 mod reasons;
 pub mod replay;
+mod rests_on;
 mod sentences;
 mod signature;
 mod statement;

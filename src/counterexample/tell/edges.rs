@@ -3,7 +3,7 @@
 use super::Teller;
 use crate::checkers::Level;
 use crate::counterexample::claim::{is_in_its_list, is_known};
-use crate::counterexample::first_case::is_evidence;
+use crate::counterexample::rests_on::evidence;
 use crate::counterexample::statement::{Rule, Statement, Step, StepRole};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -29,7 +29,7 @@ impl Teller<'_> {
             operations.push(read);
         }
         let mut premises = edge.because.premises().to_vec();
-        premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
+        premises.extend(evidence(&self.violation.edges, edge));
         let mut supposed = self.supposed_for(edge, &premises);
         if role == StepRole::Concluded {
             let speaks_of = |t: TransactionId| t == edge.from || t == edge.to;

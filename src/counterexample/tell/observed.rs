@@ -3,12 +3,13 @@
 use super::Teller;
 use crate::checkers::{Pattern, Proof};
 use crate::counterexample::claim::{Claim, claim, may_count, tells_all, writes_of};
-use crate::counterexample::first_case::is_evidence;
 use crate::counterexample::involved_operations;
 use crate::counterexample::late_writers;
+use crate::counterexample::rests_on::closure;
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use std::collections::BTreeSet;
 
 impl Teller<'_> {
     pub(super) fn tell_observed(&mut self) {
@@ -20,7 +21,7 @@ impl Teller<'_> {
             _ => false,
         };
         let mut lines: Vec<EdgeIndex> =
-            (0..needed.len()).filter(|&e| needed[e] && self.edge(e).is_some_and(is_plain)).collect();
+            needed.iter().copied().filter(|&e| self.edge(e).is_some_and(is_plain)).collect();
         self.put_reads_in_program_order(&mut lines);
         if cycles.is_empty() {
             self.tell_operations();
@@ -74,10 +75,10 @@ impl Teller<'_> {
     }
 
     /// Lists that were read and show an order, where no edge states the read.
-    fn tell_lists(&mut self, needed: &[bool]) {
-        let edges = self.violation.edges.iter().zip(needed).filter(|(_, needed)| **needed);
+    fn tell_lists(&mut self, needed: &BTreeSet<EdgeIndex>) {
+        let edges = needed.iter().filter_map(|&e| self.edge(e));
         let lists: Vec<OperationId> = edges
-            .filter_map(|(edge, _)| match edge.because {
+            .filter_map(|edge| match edge.because {
                 Reason::Listed { read, .. } => Some(read),
                 _ => None,
             })
@@ -90,10 +91,9 @@ impl Teller<'_> {
     }
 
     /// What was read, without the writer, where each case has another one.
-    fn tell_open_reads(&mut self, needed: &[bool]) {
-        let edges =
-            self.violation.edges.iter().zip(needed).filter(|(edge, needed)| **needed && edge.because == Reason::Reads);
-        let reads: Vec<OperationId> = edges.filter_map(|(edge, _)| edge.to_operation).collect();
+    fn tell_open_reads(&mut self, needed: &BTreeSet<EdgeIndex>) {
+        let edges = needed.iter().filter_map(|&e| self.edge(e)).filter(|edge| edge.because == Reason::Reads);
+        let reads: Vec<OperationId> = edges.filter_map(|edge| edge.to_operation).collect();
         for read in reads {
             if self.is_told_twice(read) && self.line_of_read(read).is_none() {
                 self.say(StepRole::Observed, Statement::Read { read }, vec![read]);
@@ -136,18 +136,9 @@ impl Teller<'_> {
         (cycles, reads)
     }
 
-    /// By edge: whether these rest on it, directly or through others, or it is the read that makes one of them matter.
-    pub(super) fn needed(&self, edges: &[EdgeIndex]) -> Vec<bool> {
-        let all = &self.violation.edges;
-        let mut needed = vec![false; all.len()];
-        let mut open = edges.to_vec();
-        while let Some(e) = open.pop() {
-            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
-                open.extend(edge.because.premises());
-                open.extend(all.iter().position(|read| is_evidence(edge, read)));
-            }
-        }
-        needed
+    /// These edges, what they rest on, directly or through others, and the reads that make one of them matter.
+    pub(super) fn needed(&self, edges: &[EdgeIndex]) -> BTreeSet<EdgeIndex> {
+        closure(&self.violation.edges, edges.iter().copied(), true)
     }
 
     /// The edges among these about the session of this one, if it is one of session order.

@@ -3,6 +3,7 @@
 use super::Teller;
 use crate::checkers::{Proof, Supposed};
 use crate::counterexample::late_writers::{self, Case, Late};
+use crate::counterexample::rests_on::closure;
 use crate::counterexample::statement::{Statement, Step, StepRole};
 use crate::counterexample::writes_of_value;
 use crate::history::{OperationId, TransactionId};
@@ -247,23 +248,15 @@ impl Teller<'_> {
 
     /// The assumed edges that these edges rest on, except those of the enclosing cases.
     fn assumptions(&self, edges: impl Iterator<Item = EdgeIndex>, assumed: &[EdgeIndex]) -> Vec<EdgeIndex> {
-        let mut needed = vec![false; self.violation.edges.len()];
-        let mut stack: Vec<EdgeIndex> = edges.collect();
-        while let Some(e) = stack.pop() {
-            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
-                stack.extend(edge.because.premises());
-            }
-        }
-        let is_open = |&e: &EdgeIndex| needed[e] && !assumed.contains(&e);
-        let of_all = (0..needed.len()).filter(is_open);
-        of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
+        let needed = closure(&self.violation.edges, edges, false).into_iter();
+        let is_assumed = |e: EdgeIndex| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed);
+        needed.filter(|e| !assumed.contains(e) && is_assumed(*e)).collect()
     }
 
     /// States what `cycle` rests on and has not been stated yet, in the order of the cycle, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         for &edge in cycle {
-            let needed = self.needed(&[edge]);
-            for e in (0..needed.len()).filter(|&e| needed[e]) {
+            for e in self.needed(&[edge]) {
                 if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
                     self.tell_edge(e);
                 }
