@@ -69,7 +69,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
             let _ = writeln!(out, "    {text}{}", place.map(|place| format!("    {place}")).unwrap_or_default());
         }
         if others > 0 {
-            let _ = writeln!(out, "    + {others} other {}", plural(others, "operation"));
+            let _ = writeln!(out, "    + {}", sentences::counted(others, "other operation"));
         }
     }
     if !example.violation.edges.is_empty() {
@@ -159,7 +159,7 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
             let _ = write!(cell, "<br>`{}`{place}", text.replace('`', "'").replace('|', "\\|"));
         }
         if others > 0 {
-            let _ = write!(cell, "<br>+{others} {}", plural(others, "other"));
+            let _ = write!(cell, "<br>+{}", sentences::counted(others, "other"));
         }
         let session = example.history.session_of(t);
         let cells: Vec<&str> = sessions.iter().map(|&s| if s == session { cell.as_str() } else { "" }).collect();
@@ -209,10 +209,6 @@ pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())
-}
-
-fn plural(n: usize, word: &str) -> String {
-    if n == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
 /// Keeps names from acting as Markdown or HTML.

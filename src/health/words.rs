@@ -1,13 +1,10 @@
 //! Words that all findings use.
 
-use crate::history::{History, TransactionId, grouped};
+use crate::history::{self, History, TransactionId, grouped};
 
 /// `1 read`, `1,000 reads`.
 pub(super) fn counted(number: u64, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
-        _ => format!("{} {thing}s", grouped(number)),
-    }
+    history::counted(number as usize, thing)
 }
 
 /// The singular or plural word.

@@ -22,4 +22,4 @@ pub(super) use edges::{at_length, capitalized, sentence};
 pub use headline::{Headline, codes, headline, summary, title};
 pub use size::size;
 pub(super) use speaker::Speaker;
-pub(super) use words::Words;
+pub(super) use words::{Words, counted};

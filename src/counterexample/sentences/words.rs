@@ -358,6 +358,6 @@ pub(super) fn either(names: &[String]) -> String {
 }
 
 /// `1 pair`, `3 pairs`.
-pub(super) fn counted(n: usize, word: &str) -> String {
+pub(in crate::counterexample) fn counted(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
