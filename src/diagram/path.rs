@@ -139,6 +139,24 @@ pub fn distance_to_line(point: Pos2, points: &[Pos2]) -> f32 {
     }
 }
 
+/// Length of a line of points.
+pub fn length(points: &[Pos2]) -> f32 {
+    points.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
+}
+
+/// The point of a line of points at a fraction of its length; the origin when there are no points.
+pub fn along(points: &[Pos2], share: f32) -> Pos2 {
+    let mut left = length(points) * share;
+    for ends in points.windows(2) {
+        let step = ends[0].distance(ends[1]);
+        if left <= step && step > 0.0 {
+            return ends[0].lerp(ends[1], left / step);
+        }
+        left -= step;
+    }
+    points.last().copied().unwrap_or_default()
+}
+
 /// Whether the chord between `a` and `b` has a point strictly inside `rect` (Liang & Barsky 1984).
 pub fn chord_enters(rect: Rect, a: Pos2, b: Pos2) -> bool {
     let along = b - a;

@@ -1,8 +1,8 @@
 //! The cause of a violation whose own reads already break a weaker level, or which concludes what its sessions and
 //! reads show anyway.
 
-use super::cutter::{Cutter, LISTED, ViolatingPart};
-use crate::checkers::{self, Level, LevelSet, Options, Pattern, Proof, Violation};
+use super::cutter::{Cutter, ViolatingPart, check_at};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::counterexample::groups::touched;
 use crate::counterexample::translate::translate_back;
 use crate::counterexample::{MOST_TOLD, involved_operations};
@@ -38,8 +38,7 @@ impl Cutter<'_> {
             return None;
         }
         let weaker = Level::of(&small).into_iter().filter(|level| self.level.implies(*level)).collect();
-        let options = Options { levels: weaker, max_instances: LISTED, ..Options::default() };
-        let listed = checkers::check(&small, &options, self.control, &|_| {}).violations;
+        let listed = check_at(&small, weaker, self.control).violations;
         // Wrong reads are separate anomalies; one of them is the cause only where nothing else is left.
         let is_other = |v: &Violation| {
             let pattern = v.id.pattern;
@@ -60,9 +59,7 @@ impl Cutter<'_> {
         if small.n_operations() <= MOST_TOLD {
             return None;
         }
-        let options =
-            Options { levels: vec![Level::StrictSerializability], max_instances: LISTED, ..Options::default() };
-        let listed = checkers::check(small, &options, self.control, &|_| {}).violations;
+        let listed = check_at(small, vec![Level::StrictSerializability], self.control).violations;
         let strict = listed.into_iter().filter_map(|v| translate_back(&v, renaming));
         let strict = strict.filter(|v| v.levels.contains(self.level) && v.id.pattern != Pattern::NoLinearOrder);
         strict.min_by_key(|v| (v.size(), v.edges.len(), v.id))

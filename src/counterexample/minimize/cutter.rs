@@ -1,7 +1,7 @@
 //! Cuts parts out of the whole history and checks whether they violate the level.
 
 use super::VERDICTS;
-use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use crate::checkers::{self, Cause, Findings, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
-pub(super) const LISTED: usize = 64;
+const LISTED: usize = 64;
 
 /// A sub-history that violates the level.
 #[derive(Clone)]
@@ -170,13 +170,12 @@ impl<'a> Cutter<'a> {
 
     /// Whether a sub-history of the transactions `keep` violates the level.
     pub(super) fn ask_about(&self, keep: Vec<TransactionId>, small: History, renaming: Renaming) -> Answer {
-        let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
         // A transaction of the small history must not be taken for a setup transaction: in the whole it is none.
         let resolution = match relations::resolve(&small, self.control) {
             Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
             _ => return Answer::Unusable,
         };
-        let findings = checkers::check(&small, &options, self.control, &|_| {});
+        let findings = check_at(&small, vec![self.level], self.control);
         if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
             return Answer::No;
         }
@@ -327,8 +326,7 @@ impl<'a> Cutter<'a> {
     /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the
     /// fewest edges; the current one on ties.
     pub(super) fn with_best_argument(&self, found: ViolatingPart) -> ViolatingPart {
-        let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
-        let findings = checkers::check(&found.history, &options, self.control, &|_| {});
+        let findings = check_at(&found.history, vec![self.level], self.control);
         let weight = |v: &Violation| {
             let inferred = v.edges.iter().filter(|edge| !edge.because.premises().is_empty()).count();
             let other_pattern = v.id.pattern != found.violation.id.pattern;
@@ -431,6 +429,12 @@ pub(super) fn levels_of(history: &History, violated: Level, violation: &Violatio
 fn is_usual_plain(level: Level) -> bool {
     let form = level.plain_of().filter(|form| *form != level);
     form.is_some_and(|form| form.row().usual || form == Level::ParallelSnapshotIsolation)
+}
+
+/// What a small history violates at these levels, with its instances.
+pub(super) fn check_at(history: &History, levels: Vec<Level>, control: &Control) -> Findings {
+    let options = Options { levels, max_instances: LISTED, ..Options::default() };
+    checkers::check(history, &options, control, &|_| {})
 }
 
 /// Verdicts at these levels of a history that violates one.

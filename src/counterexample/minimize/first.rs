@@ -1,8 +1,8 @@
 //! The first part that is cut out of the whole history.
 
 use super::VERDICTS;
-use super::cutter::{Answer, Cutter, LISTED, ViolatingPart, Wanted, levels_of, named_by, verdicts};
-use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
+use super::cutter::{Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts};
+use crate::checkers::{Cause, Level, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
@@ -24,8 +24,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
     let (history, renaming, violation) = match translate(violation, &renaming) {
         Some(translated) => {
             let fresh = Control::new().with_time_limit(VERDICTS);
-            let options = Options { levels: vec![level], max_instances: LISTED, ..Options::default() };
-            let listed = checkers::check(&small, &options, &fresh, &|_| {}).violations;
+            let listed = check_at(&small, vec![level], &fresh).violations;
             (small.with_lists_as_recorded(history, &renaming), renaming, named_by(&listed, translated))
         }
         None => {

@@ -92,8 +92,8 @@ impl Cutter<'_> {
         Ok(any)
     }
 
-    /// Replaces `found` with a part that violates the level; records what else was seen.
-    fn take(&self, answer: Answer, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
+    /// Replaces `found` with a part that violates the level, and says whether there is one; records what else was seen.
+    pub(super) fn take(&self, answer: Answer, found: &mut ViolatingPart, round: &mut Round) -> Result<bool, Interrupt> {
         // An interrupted check says nothing.
         self.control.check()?;
         match answer {

@@ -4,7 +4,6 @@ use super::Round;
 use super::cutter::{Answer, Cutter, ViolatingPart};
 use crate::control::Interrupt;
 use crate::counterexample::Minimality;
-use crate::history::TransactionId;
 
 impl Cutter<'_> {
     /// Removes transactions until no single one can be removed.
@@ -21,14 +20,11 @@ impl Cutter<'_> {
             }
             n_parts = n_parts.min(n);
             let mut round = Round::default();
-            match self.remove_part(&found.keep, n_parts, &mut round) {
+            match self.remove_part(&mut found, n_parts, &mut round) {
                 Err(_) => return (found, Minimality::Reduced),
-                Ok(Some(smaller)) => {
-                    found = smaller;
-                    n_parts = (n_parts - 1).max(2);
-                }
-                Ok(None) if n_parts < n => n_parts *= 2,
-                Ok(None) => return (found, round.minimality()),
+                Ok(true) => n_parts = (n_parts - 1).max(2),
+                Ok(false) if n_parts < n => n_parts *= 2,
+                Ok(false) => return (found, round.minimality()),
             }
         }
     }
@@ -51,26 +47,16 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    /// Tries to remove each of `n_parts` equal parts.
-    fn remove_part(
-        &self,
-        keep: &[TransactionId],
-        n_parts: usize,
-        round: &mut Round,
-    ) -> Result<Option<ViolatingPart>, Interrupt> {
+    /// Tries to remove one of `n_parts` equal parts, each in turn; says whether one is gone.
+    fn remove_part(&self, found: &mut ViolatingPart, n_parts: usize, round: &mut Round) -> Result<bool, Interrupt> {
         for part in 0..n_parts {
+            let keep = &found.keep;
             let removed = keep.len() * part / n_parts..keep.len() * (part + 1) / n_parts;
             let rest: Vec<_> = keep[..removed.start].iter().chain(&keep[removed.end..]).copied().collect();
-            let answer = self.ask(&rest);
-            // An interrupted check says nothing.
-            self.control.check()?;
-            match answer {
-                Answer::Violated(smaller) => return Ok(Some(*smaller)),
-                Answer::ByAnotherPattern => round.another_pattern = true,
-                Answer::Unusable => round.unusable = true,
-                Answer::No => {}
+            if self.take(self.ask(&rest), found, round)? {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }

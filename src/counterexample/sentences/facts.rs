@@ -2,7 +2,7 @@
 
 use super::headline::summary;
 use super::words::Words;
-use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation};
+use crate::checkers::{Findings, Level, Pattern, Proof, Respected, Verdict, Violation, lattice};
 use crate::counterexample::other_writers::{Assumed, other_writers};
 use crate::counterexample::{Counterexample, Explanation, Shows};
 use crate::history::{
@@ -188,11 +188,7 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let held = with(|verdict| matches!(verdict, Verdict::Satisfied(_)));
     let broken = with(|verdict| matches!(verdict, Verdict::Violated));
     let open = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
-    let mut strongest: Vec<Level> = held
-        .iter()
-        .copied()
-        .filter(|&level| !held.iter().any(|&other| other != level && other.implies(level)))
-        .collect();
+    let mut strongest = lattice::strongest(held.iter().copied());
     if strongest.iter().any(|level| !level.is_of_reads()) {
         strongest.retain(|level| !level.is_of_reads());
     }

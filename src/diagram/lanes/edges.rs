@@ -2,7 +2,7 @@
 
 use super::{Bar, Lanes};
 use crate::diagram::layout::label_size;
-use crate::diagram::path::{Path, Segment, chord_enters};
+use crate::diagram::path::{Path, Segment, along, chord_enters, length};
 use crate::diagram::scene::Scene;
 use crate::diagram::{Arrow, Target};
 use crate::history::TransactionId;
@@ -254,24 +254,6 @@ fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Path {
     // A cubic curve comes three quarters of the way to its control points.
     let up = aside / 0.75;
     Path { start: from, segments: vec![Segment::Cubic(from + up, to + up, to)] }
-}
-
-/// Length of a path.
-fn length(way: &[Pos2]) -> f32 {
-    way.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
-}
-
-/// The point of a path at a fraction of its length.
-fn along(way: &[Pos2], share: f32) -> Pos2 {
-    let mut left = length(way) * share;
-    for ends in way.windows(2) {
-        let step = ends[0].distance(ends[1]);
-        if left <= step && step > 0.0 {
-            return ends[0].lerp(ends[1], left / step);
-        }
-        left -= step;
-    }
-    way.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -125,9 +125,9 @@ impl<'a> Frame<'a> {
             course(&tops).into_iter().map(|course| course.map_or(Vec::new(), |course| course.gaps)).collect();
         tops = placed(diagram, grid, &shape, &down, &passages);
         let mut courses = course(&tops);
-        keep_gaps(grid, &mut courses, gaps, &tops, &heights);
         let columns: Vec<Column<'_>> =
             grid.lanes.iter().map(|cards| Column { cards, tops: &tops, heights: &heights }).collect();
+        keep_gaps(&mut courses, gaps, &columns);
         assign_passages(&mut courses, &columns, |card| down[card]);
         level_out(&mut courses, &columns, |card| down[card]);
         Frame { grid, ports: shape, tops, courses }
@@ -135,20 +135,12 @@ impl<'a> Frame<'a> {
 }
 
 /// Puts the passages into the gaps that have grown for them; heights wished elsewhere go to the nearest position there.
-fn keep_gaps(
-    grid: &Grid,
-    courses: &mut [Option<Course>],
-    gaps: Vec<Vec<usize>>,
-    tops: &[f32],
-    heights: &dyn Fn(usize) -> f32,
-) {
+fn keep_gaps(courses: &mut [Option<Course>], gaps: Vec<Vec<usize>>, columns: &[Column<'_>]) {
     for (course, gaps) in courses.iter_mut().zip(gaps) {
         let Some(course) = course else { continue };
         course.gaps = gaps;
         for i in 1..course.lanes.len() - 1 {
-            let (cards, gap) = (&grid.lanes[course.lanes[i]], course.gaps[i]);
-            let above = gap.checked_sub(1).map_or(f32::NEG_INFINITY, |k| tops[cards[k]] + heights(cards[k]));
-            let below = cards.get(gap).map_or(f32::INFINITY, |&card| tops[card]);
+            let (above, below) = columns[course.lanes[i]].gap(course.gaps[i]);
             course.levels[i] = course.levels[i - 1].clamp(above, below.max(above));
         }
     }

@@ -4,7 +4,7 @@ use super::labels::{Chords, is_free};
 use super::measure::{CORNER, label_size};
 use super::{Layout, Route};
 use crate::diagram::Diagram;
-use crate::diagram::path::Path;
+use crate::diagram::path::{Path, along};
 use emath::{Pos2, Rect, pos2, vec2};
 
 /// How far a line extends straight from a card before it turns.
@@ -90,18 +90,6 @@ fn label(diagram: &Diagram, layout: &Layout, chords: &Chords, arrow: usize) -> R
 
 /// Points on a line, from its middle outwards.
 pub(super) fn places_along(points: &[Pos2]) -> Vec<Pos2> {
-    let length: f32 = points.windows(2).map(|w| (w[1] - w[0]).length()).sum();
-    let at = |distance: f32| {
-        let mut left = distance;
-        for w in points.windows(2) {
-            let step = (w[1] - w[0]).length();
-            if left <= step && step > 0.0 {
-                return w[0].lerp(w[1], left / step);
-            }
-            left -= step;
-        }
-        points[points.len() - 1]
-    };
     let steps = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8, -8, 9, -9];
-    steps.iter().map(|&step| at(length * (0.5 + step as f32 * 0.045))).collect()
+    steps.iter().map(|&step| along(points, 0.5 + step as f32 * 0.045)).collect()
 }

@@ -46,7 +46,7 @@ pub(super) struct Column<'a> {
 
 impl Column<'_> {
     /// Top and bottom of gap `k`; infinite above the first and below the last card.
-    fn gap(&self, k: usize) -> (f32, f32) {
+    pub(super) fn gap(&self, k: usize) -> (f32, f32) {
         let above = k.checked_sub(1).map(|k| self.cards[k]);
         let top = above.map_or(f32::NEG_INFINITY, |card| self.tops[card] + (self.heights)(card));
         let bottom = self.cards.get(k).map_or(f32::INFINITY, |&card| self.tops[card]);
