@@ -22,21 +22,13 @@
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, escape, excerpt};
-use super::{Format, Input, Likelihood, Problem, Writer, limits, name};
+use super::{Format, Input, Likelihood, Problem, limits, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId};
 use std::io::{self, Write};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "awdit",
-    aliases: &["awdit-test"],
-    extensions: &["txt"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write)),
-};
+pub const FORMAT: Format = Format::file("awdit", &["awdit-test"], &["txt"], sniff, read, write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let is_separator = |line: &[u8]| line.iter().all(|b| b"-=".contains(b));

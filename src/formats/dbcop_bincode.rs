@@ -24,7 +24,7 @@
 
 use super::error::{ReadError, WriteError, escape};
 use super::limits::{self, Limits};
-use super::{Format, Input, Likelihood, Problem, SNIFFED, Writer, name};
+use super::{Format, Input, Likelihood, Problem, SNIFFED, name};
 use crate::control::Control;
 use crate::history::{
     Builder, Draft, FailedRule, History, OperationKind, Outcome, SessionId, Suggestions, Unit, Value,
@@ -32,15 +32,7 @@ use crate::history::{
 use std::io::{self, Write};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "dbcop-bincode",
-    aliases: &["bincode", "dbcop"],
-    extensions: &["bincode"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write)),
-};
+pub const FORMAT: Format = Format::file("dbcop-bincode", &["bincode", "dbcop"], &["bincode"], sniff, read, write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let bytes = input.bytes();

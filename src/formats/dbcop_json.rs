@@ -15,7 +15,7 @@
 use super::error::{ReadError, WriteError, escape};
 use super::limits::{self, Limits};
 use super::raw_json::Text;
-use super::{Format, Input, Likelihood, Problem, Writer, name};
+use super::{Format, Input, Likelihood, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, Operation, OperationKind, Outcome, Value};
 use serde::Deserialize;
@@ -23,15 +23,7 @@ use serde_json::value::RawValue;
 use std::io::{self, Write};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "dbcop-json",
-    aliases: &["dbcop-2026"],
-    extensions: &["json"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write)),
-};
+pub const FORMAT: Format = Format::file("dbcop-json", &["dbcop-2026"], &["json"], sniff, read, write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();

@@ -24,21 +24,13 @@
 
 use super::error::{ReadError, WriteError, escape, excerpt};
 use super::limits::{self, Limits};
-use super::{Format, Input, Likelihood, Place, Problem, Writer, name};
+use super::{Format, Input, Likelihood, Place, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, Value};
 use std::io::{self, Write};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "hist",
-    aliases: &["dbcop-hist"],
-    extensions: &["hist", "txt"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write)),
-};
+pub const FORMAT: Format = Format::file("hist", &["dbcop-hist"], &["hist", "txt"], sniff, read, write);
 
 fn is_separator(line: &[u8]) -> bool {
     !line.is_empty() && line.iter().all(|&b| b == b'-')

@@ -188,6 +188,20 @@ pub struct Format {
     pub write: Option<Writer>,
 }
 
+impl Format {
+    /// The row of a format that is read from one file and written as one.
+    const fn file(
+        name: &'static str,
+        aliases: &'static [&'static str],
+        extensions: &'static [&'static str],
+        sniff: fn(&Input<'_>) -> Likelihood,
+        read: ReadFunction,
+        write: WriteFunction,
+    ) -> Format {
+        Format { name, aliases, extensions, part_name: None, sniff, read, write: Some(Writer::File(write)) }
+    }
+}
+
 /// All formats; the earlier of two equally likely ones is tried.
 pub const FORMATS: &[Format] = &[
     plume::FORMAT,

@@ -18,22 +18,15 @@
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, excerpt};
-use super::{Format, Input, Likelihood, Problem, Writer, name};
+use super::{Format, Input, Likelihood, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, Label, OperationKind, Outcome, SessionId, TransactionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "veristrong-list",
-    aliases: &["veristrong", "elle-list-append"],
-    extensions: &["txt"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write)),
-};
+pub const FORMAT: Format =
+    Format::file("veristrong-list", &["veristrong", "elle-list-append"], &["txt"], sniff, read, write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let mut lines = input.head_lines();

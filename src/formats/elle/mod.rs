@@ -57,31 +57,16 @@ pub(super) use assemble::history;
 pub(super) use read::Reader;
 pub(super) use scan::{Scanner, Token, content_of};
 
-use super::{Format, Input, Likelihood, Problem, ReadError, Writer};
+use super::{Format, Input, Likelihood, Problem, ReadError};
 use crate::control::Control;
 use crate::history::{Builder, History};
 
 /// The row of EDN.
-pub const EDN: Format = Format {
-    name: "elle-edn",
-    aliases: &["edn", "jepsen", "elle"],
-    extensions: &["edn"],
-    part_name: None,
-    sniff: sniff_edn,
-    read: read_edn,
-    write: Some(Writer::File(write::edn)),
-};
+pub const EDN: Format = Format::file("elle-edn", &["edn", "jepsen", "elle"], &["edn"], sniff_edn, read_edn, write::edn);
 
 /// The row of JSON.
-pub const JSON: Format = Format {
-    name: "elle-json",
-    aliases: &["elle-cli", "jepsen-json"],
-    extensions: &["json"],
-    part_name: None,
-    sniff: sniff_json,
-    read: read_json,
-    write: Some(Writer::File(write::json)),
-};
+pub const JSON: Format =
+    Format::file("elle-json", &["elle-cli", "jepsen-json"], &["json"], sniff_json, read_json, write::json);
 
 /// Fields that operations begin with.
 const FIELDS: [&[u8]; 6] = [b"type", b"process", b"f", b"value", b"time", b"index"];

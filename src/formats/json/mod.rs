@@ -52,18 +52,10 @@ mod write;
 #[cfg(feature = "cli")]
 pub use schema::HistoryFile;
 
-use super::{Format, Input, Likelihood, Writer};
+use super::{Format, Input, Likelihood};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "json",
-    aliases: &["isoscope-json"],
-    extensions: &["json"],
-    part_name: None,
-    sniff,
-    read: read::read,
-    write: Some(Writer::File(write::write)),
-};
+pub const FORMAT: Format = Format::file("json", &["isoscope-json"], &["json"], sniff, read::read, write::write);
 
 /// The first field of every file.
 const SCHEMA: &str = "isoscope.history/1";

@@ -30,7 +30,7 @@
 mod lines;
 mod write;
 
-use super::{Format, Input, Likelihood, Place, Problem, ReadError, Writer};
+use super::{Format, Input, Likelihood, Place, Problem, ReadError};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
 use lines::{DraftRun, Piece};
@@ -38,15 +38,8 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "plume",
-    aliases: &["plume-text", "polysi", "isovista"],
-    extensions: &["txt", "plume"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write::write)),
-};
+pub const FORMAT: Format =
+    Format::file("plume", &["plume-text", "polysi", "isovista"], &["txt", "plume"], sniff, read, write::write);
 
 /// How many of the first lines are examined.
 const SNIFFED_LINES: usize = 8;

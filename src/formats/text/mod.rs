@@ -46,21 +46,13 @@
 mod read;
 mod write;
 
-use super::{Format, Input, Likelihood, Problem, ReadError, Writer};
+use super::{Format, Input, Likelihood, Problem, ReadError};
 use crate::control::Control;
 use crate::history::History;
 use read::Parser;
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "text",
-    aliases: &["isoscope-text"],
-    extensions: &["txt", "history"],
-    part_name: None,
-    sniff,
-    read,
-    write: Some(Writer::File(write::write)),
-};
+pub const FORMAT: Format = Format::file("text", &["isoscope-text"], &["txt", "history"], sniff, read, write::write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let Some(line) = input.head_lines().find(|line| !line.starts_with(b"#") && !line.starts_with(b"!")) else {

@@ -25,18 +25,10 @@
 mod read;
 mod write;
 
-use super::{Format, Input, Likelihood, Writer};
+use super::{Format, Input, Likelihood};
 
 /// The row of the table.
-pub const FORMAT: Format = Format {
-    name: "timekiller",
-    aliases: &["chronos"],
-    extensions: &["json"],
-    part_name: None,
-    sniff,
-    read: read::read,
-    write: Some(Writer::File(write::write)),
-};
+pub const FORMAT: Format = Format::file("timekiller", &["chronos"], &["json"], sniff, read::read, write::write);
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let head = input.head().trim_ascii_start();
