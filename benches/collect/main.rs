@@ -79,7 +79,7 @@ fn open(db: &str, isolation: &str) -> anyhow::Result<Box<dyn Driver>> {
 
 /// Runs a workload.
 fn run(driver: &dyn Driver, workload: Workload, recorder: &Recorder) -> anyhow::Result<Snapshot> {
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     let collection = Collection::new(workload);
     collect::collect(driver, &collection, recorder, &statistics, &Control::new())?;
     Ok(statistics.snapshot())

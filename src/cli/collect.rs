@@ -192,7 +192,7 @@ pub(super) fn watched<T>(
     more: impl Fn() -> String + Sync,
     work: impl FnOnce(&Statistics) -> T,
 ) -> T {
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     let line = || {
         let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
         percent.unwrap_or_default() + &summary(&statistics.snapshot()) + &more()

@@ -104,6 +104,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// A fault that no arguments mean yet.
+    pub(super) fn new(name: String, begin: Action, end: Option<Action>) -> Fault {
+        Fault { name, begin, end, arguments: Vec::new() }
+    }
+
     /// Pauses a process and its children, one of which may end meanwhile: `target` is its number, or a file that holds it
     /// in its first line.
     pub(super) fn pause(name: &str, target: &str) -> Fault {
@@ -116,36 +121,26 @@ impl Fault {
                 "p={number}; kill -{signal} $p && {{ kill -{signal} $(ps -o pid= --ppid $p) 2>&-; true; }}"
             ))
         };
-        Fault { name: format!("pause-{name}"), begin: signal("STOP"), end: Some(signal("CONT")), arguments: Vec::new() }
+        Fault::new(format!("pause-{name}"), signal("STOP"), Some(signal("CONT")))
     }
 
     /// Stops a process with its children, and starts it again as it was. `target` is as for [`pause`](Fault::pause).
     #[cfg(target_os = "linux")]
     pub(super) fn stop(name: String, target: &str, signal: Signal) -> Fault {
         let process = Arc::new(Process::new(target));
-        Fault {
-            name,
-            begin: Action::Stop(Arc::clone(&process), signal),
-            end: Some(Action::Start(process)),
-            arguments: Vec::new(),
-        }
+        Fault::new(name, Action::Stop(Arc::clone(&process), signal), Some(Action::Start(process)))
     }
 
     /// Fills the file system that a folder is on.
     pub(super) fn disk_full(name: &str, folder: &str) -> Fault {
         let file = Path::new(folder).join(FILLING);
-        Fault {
-            name: format!("disk-full-{name}"),
-            begin: Action::Fill(file.clone()),
-            end: Some(Action::Remove(file)),
-            arguments: Vec::new(),
-        }
+        Fault::new(format!("disk-full-{name}"), Action::Fill(file.clone()), Some(Action::Remove(file)))
     }
 
     /// Lets a relay do something for a while.
     pub(super) fn relay(server: &str, relay: &Arc<Relay>, mode: Mode) -> Fault {
         let to = |mode| Action::Relay(Arc::clone(relay), mode);
-        Fault { name: format!("{mode}-{server}"), begin: to(mode), end: Some(to(Mode::Pass)), arguments: Vec::new() }
+        Fault::new(format!("{mode}-{server}"), to(mode), Some(to(Mode::Pass)))
     }
 }
 
@@ -279,12 +274,12 @@ mod tests {
         let say = |word: &str| format!("echo {word} >> '{}'", log.display());
         let fault = |name: &str, begin: String| {
             let [begin, end] = [begin, say("end")].map(Action::Command);
-            Fault { name: name.to_owned(), begin, end: Some(end), arguments: Vec::new() }
+            Fault::new(name.to_owned(), begin, Some(end))
         };
         let every = Duration::from_millis(10);
         let faults = vec![fault("a", say("begin"))];
         let faults = Faults { faults, every, lasting: Duration::from_secs(60), idle: Vec::new() };
-        let (recorder, statistics) = (Recorder::nowhere(), Statistics::new());
+        let (recorder, statistics) = (Recorder::nowhere(), Statistics::default());
         let (done, control) = (AtomicBool::new(false), Control::new());
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| faults.run((&recorder, &statistics), &done, &control));

@@ -142,12 +142,10 @@ impl FaultForm {
             return Err(format!("expected a {}", self.kind.takes()));
         }
         Ok(match self.kind {
-            FaultKind::Command => Fault {
-                name: name.to_owned(),
-                begin: Action::Command(target.to_owned()),
-                end: self.heal.clone().filter(|heal| !heal.trim().is_empty()).map(Action::Command),
-                arguments: Vec::new(),
-            },
+            FaultKind::Command => {
+                let heal = self.heal.clone().filter(|heal| !heal.trim().is_empty());
+                Fault::new(name.to_owned(), Action::Command(target.to_owned()), heal.map(Action::Command))
+            }
             FaultKind::Pause => Fault::pause(name, target),
             #[cfg(target_os = "linux")]
             FaultKind::Kill => Fault::stop(format!("kill-{name}"), target, Signal::Kill),

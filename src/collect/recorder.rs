@@ -121,19 +121,20 @@ impl Recorder {
     /// Records that a transaction is about to begin: call it before anything is sent. `values` are what its writing
     /// steps would write, in their order.
     pub fn invoke(&self, process: u32, steps: &[Step], values: &[u64]) -> Result<(), CollectError> {
-        let mut values = values.iter();
-        let mut body = String::with_capacity(16 * steps.len());
-        for step in steps {
-            let key = step.key();
-            let value = if step.writes() { values.next().copied().unwrap_or_default() } else { 0 };
-            let _ = match step {
-                Step::Read(_) | Step::ReadList(_) => write!(body, "[:r {key} nil] "),
-                Step::Append(_) => write!(body, "[:append {key} {value}] "),
-                Step::Write(_) => write!(body, "[:w {key} {value}] "),
-                Step::CompareAndSet(_) | Step::Insert(_) => write!(body, "[:r {key} nil] [:w {key} {value}] "),
-            };
+        let mut values = values.iter().copied();
+        let mut value = || values.next().unwrap_or_default();
+        let mut tried = Vec::with_capacity(steps.len());
+        for &step in steps {
+            match step {
+                Step::Read(key) | Step::ReadList(key) => tried.push(Observed::Read(key, 0)),
+                Step::Append(key) => tried.push(Observed::Append(key, value())),
+                Step::Write(key) => tried.push(Observed::Write(key, value())),
+                Step::CompareAndSet(key) | Step::Insert(key) => {
+                    tried.extend([Observed::Read(key, 0), Observed::Write(key, value())]);
+                }
+            }
         }
-        self.line(None, "invoke", process, body.trim_end(), "")
+        self.line(None, "invoke", process, &body(&tried, false), "")
     }
 
     /// Records how a transaction ended: call it after the answer. `observed` is what was done, and last what was tried.
@@ -146,7 +147,7 @@ impl Recorder {
         error: Option<&str>,
     ) -> Result<(), CollectError> {
         let error = error.map(|error| format!(", :error {}", quoted(error))).unwrap_or_default();
-        self.line(None, stage(outcome), process, answers(observed).trim_end(), &error)
+        self.line(None, stage(outcome), process, &body(observed, true), &error)
     }
 
     /// Records a line with the time of another clock, in the order of that clock: the beginning of a transaction, or,
@@ -159,8 +160,8 @@ impl Recorder {
         observed: &[Observed],
     ) -> Result<(), CollectError> {
         match outcome {
-            Some(outcome) => self.line(Some(time), stage(outcome), process, answers(observed).trim_end(), ""),
-            None => self.line(Some(time), "invoke", process, questions(observed).trim_end(), ""),
+            Some(outcome) => self.line(Some(time), stage(outcome), process, &body(observed, true), ""),
+            None => self.line(Some(time), "invoke", process, &body(observed, false), ""),
         }
     }
 
@@ -262,34 +263,22 @@ fn stage(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What was done, with what was read.
-fn answers(observed: &[Observed]) -> String {
+/// What was done, with what was read if it was answered.
+fn body(observed: &[Observed], answered: bool) -> String {
     let mut body = String::with_capacity(16 * observed.len());
     for operation in observed {
         let _ = match operation {
-            Observed::Read(key, 0) => write!(body, "[:r {key} nil] "),
-            Observed::Read(key, value) => write!(body, "[:r {key} {value}] "),
-            Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
-            Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
-            Observed::ReadList(key, elements) => {
+            Observed::Read(key, value) if answered && *value != 0 => write!(body, "[:r {key} {value}] "),
+            Observed::ReadList(key, elements) if answered => {
                 let elements: Vec<String> = elements.iter().map(u64::to_string).collect();
                 write!(body, "[:r {key} [{}]] ", elements.join(" "))
             }
-        };
-    }
-    body
-}
-
-/// The same before anything was answered.
-fn questions(observed: &[Observed]) -> String {
-    let mut body = String::with_capacity(16 * observed.len());
-    for operation in observed {
-        let _ = match operation {
             Observed::Read(key, _) | Observed::ReadList(key, _) => write!(body, "[:r {key} nil] "),
             Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
             Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
         };
     }
+    body.pop();
     body
 }
 

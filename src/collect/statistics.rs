@@ -1,29 +1,20 @@
 //! Statistics of a run while it runs.
 
 use crate::history::Outcome;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Number of latency classes, each twice as long as the one before, from a microsecond on.
-const CLASSES: usize = 40;
+/// The class of the slowest transactions: each class is twice as long as the one before, from a microsecond on.
+const SLOWEST: usize = 39;
 
 /// Counts of a run, written by its threads and readable at any moment.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Statistics {
     /// When the sessions were connected.
     begin: OnceLock<Instant>,
     /// How long it took, once it is over.
     length: OnceLock<Duration>,
-    outcomes: [AtomicU64; 3],
-    operations: AtomicU64,
-    lost_sessions: AtomicU64,
-    barriers: AtomicU64,
-    at_barriers: AtomicU64,
-    missed_barriers: AtomicU64,
-    last_missed: AtomicU64,
-    latencies: [AtomicU64; CLASSES],
-    faults: Mutex<Vec<FaultTime>>,
+    counts: Mutex<Counts>,
 }
 
 /// When a fault was there, since the run began.
@@ -79,7 +70,7 @@ impl Snapshot {
 }
 
 /// All counts at one moment, for differences between two moments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     outcomes: [u64; 3],
     operations: u64,
@@ -88,15 +79,17 @@ pub struct Counts {
     at_barriers: u64,
     missed_barriers: u64,
     last_missed: u64,
-    latencies: [u64; CLASSES],
+    /// By class, up to the slowest that occurred.
+    latencies: Vec<u64>,
+    faults: Vec<FaultTime>,
     elapsed: Duration,
 }
 
 impl Counts {
     /// What happened after `earlier`, as if the run had begun then.
     pub fn since(&self, earlier: &Counts) -> Snapshot {
-        let classes = self.latencies.iter().zip(earlier.latencies);
-        let latencies: Vec<u64> = classes.map(|(now, before)| now.saturating_sub(before)).collect();
+        let before = earlier.latencies.iter().copied().chain(std::iter::repeat(0));
+        let latencies: Vec<u64> = self.latencies.iter().zip(before).map(|(now, n)| now.saturating_sub(n)).collect();
         let all: u64 = latencies.iter().sum();
         let quantile = |share: f64| {
             let wanted = (all as f64 * share).ceil() as u64;
@@ -135,47 +128,7 @@ impl Counts {
     }
 }
 
-impl Default for Counts {
-    /// The counts at the beginning.
-    fn default() -> Counts {
-        Counts {
-            outcomes: [0; 3],
-            operations: 0,
-            lost_sessions: 0,
-            barriers: 0,
-            at_barriers: 0,
-            missed_barriers: 0,
-            last_missed: 0,
-            latencies: [0; CLASSES],
-            elapsed: Duration::ZERO,
-        }
-    }
-}
-
-impl Default for Statistics {
-    fn default() -> Statistics {
-        Statistics {
-            begin: OnceLock::new(),
-            length: OnceLock::new(),
-            outcomes: Default::default(),
-            operations: AtomicU64::new(0),
-            lost_sessions: AtomicU64::new(0),
-            barriers: AtomicU64::new(0),
-            at_barriers: AtomicU64::new(0),
-            missed_barriers: AtomicU64::new(0),
-            last_missed: AtomicU64::new(0),
-            latencies: [const { AtomicU64::new(0) }; CLASSES],
-            faults: Mutex::default(),
-        }
-    }
-}
-
 impl Statistics {
-    /// Nothing has happened yet.
-    pub fn new() -> Statistics {
-        Statistics::default()
-    }
-
     /// The clock runs from now on: all sessions are connected.
     pub(super) fn begin(&self) {
         self.begin.get_or_init(Instant::now);
@@ -195,63 +148,59 @@ impl Statistics {
         self.begin.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
+    fn locked(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn count(&self, outcome: Outcome, operations: usize, took: Duration) {
-        self.outcomes[outcome as usize].fetch_add(1, Relaxed);
-        self.operations.fetch_add(operations as u64, Relaxed);
-        let class = (took.as_micros().max(1).ilog2() as usize + 1).min(CLASSES - 1);
-        self.latencies[class].fetch_add(1, Relaxed);
+        let class = (took.as_micros().max(1).ilog2() as usize + 1).min(SLOWEST);
+        let mut counts = self.locked();
+        counts.outcomes[outcome as usize] += 1;
+        counts.operations += operations as u64;
+        if class >= counts.latencies.len() {
+            counts.latencies.resize(class + 1, 0);
+        }
+        counts.latencies[class] += 1;
     }
 
     pub(super) fn lose_session(&self) {
-        self.lost_sessions.fetch_add(1, Relaxed);
+        self.locked().lost_sessions += 1;
     }
 
     /// A barrier was completed and took this long.
     pub(super) fn keep_barrier(&self, took: Duration) {
-        self.barriers.fetch_add(1, Relaxed);
-        self.at_barriers.fetch_add(took.as_micros() as u64, Relaxed);
+        let mut counts = self.locked();
+        counts.barriers += 1;
+        counts.at_barriers += took.as_micros() as u64;
     }
 
     /// A client did not see the barrier of this number.
     pub(super) fn miss_barrier(&self, number: u64) {
-        self.missed_barriers.fetch_add(1, Relaxed);
-        self.last_missed.fetch_max(number, Relaxed);
-    }
-
-    fn locked_faults(&self) -> MutexGuard<'_, Vec<FaultTime>> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut counts = self.locked();
+        counts.missed_barriers += 1;
+        counts.last_missed = counts.last_missed.max(number);
     }
 
     pub(super) fn begin_fault(&self, name: &str) {
-        self.locked_faults().push(FaultTime { name: name.to_owned(), begin: self.elapsed(), end: None });
+        self.locked().faults.push(FaultTime { name: name.to_owned(), begin: self.elapsed(), end: None });
     }
 
     /// The last fault is healed.
     pub(super) fn end_fault(&self) {
-        if let Some(last) = self.locked_faults().last_mut() {
+        if let Some(last) = self.locked().faults.last_mut() {
             last.end = Some(self.elapsed());
         }
     }
 
     /// The faults so far, in their order.
     pub fn faults(&self) -> Vec<FaultTime> {
-        self.locked_faults().clone()
+        self.locked().faults.clone()
     }
 
     /// The counts now.
     pub fn counts(&self) -> Counts {
-        let load = |counter: &AtomicU64| counter.load(Relaxed);
-        Counts {
-            outcomes: [0, 1, 2].map(|at| load(&self.outcomes[at])),
-            operations: load(&self.operations),
-            lost_sessions: load(&self.lost_sessions),
-            barriers: load(&self.barriers),
-            at_barriers: load(&self.at_barriers),
-            missed_barriers: load(&self.missed_barriers),
-            last_missed: load(&self.last_missed),
-            latencies: std::array::from_fn(|class| load(&self.latencies[class])),
-            elapsed: self.elapsed(),
-        }
+        let counts = self.locked().clone();
+        Counts { elapsed: self.elapsed(), ..counts }
     }
 
     /// What has happened since the run began.
@@ -266,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_happened_between_two_moments_does_not_count_what_was_before() {
-        let statistics = Statistics::new();
+        let statistics = Statistics::default();
         (0..10).for_each(|_| statistics.count(Outcome::Committed, 2, Duration::from_millis(100)));
         let before = statistics.counts();
         statistics.count(Outcome::Committed, 3, Duration::from_micros(3));

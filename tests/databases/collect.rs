@@ -33,7 +33,7 @@ fn run(driver: &dyn Driver, workload: Workload) -> (History, Snapshot) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     collect(driver, &Collection::new(workload), &recorder, &statistics, &Control::new()).expect("the run ends");
     let (history, snapshot) = (read(&path), statistics.snapshot());
     assert_eq!(history.origin().format, "elle-edn");
@@ -207,7 +207,7 @@ fn a_recorded_history_can_be_read_wherever_it_ends() {
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "two \"lines\"\nof words").expect("the file can be made");
     let workload = Workload { sessions: 3, transactions: 4, ..busy(Kind::General, 5) };
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     let driver = driver("sqlite", "immediate");
     collect(&*driver, &Collection::new(workload), &recorder, &statistics, &Control::new()).expect("the run ends");
     let bytes = std::fs::read(&path).expect("the file is there");
@@ -237,7 +237,7 @@ fn retries_write_other_values_and_compare_and_sets_are_linearizable() {
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
     let clients = ClientOptions { retries: 3, ..ClientOptions::default() };
     let collection = Collection { workload: Workload { keys: 2, ..busy(Kind::Mini, 8) }, time: None, clients };
-    collect(&*driver, &collection, &recorder, &Statistics::new(), &Control::new()).expect("the run ends");
+    collect(&*driver, &collection, &recorder, &Statistics::default(), &Control::new()).expect("the run ends");
     let findings = check(&read(&path));
     assert_satisfied(&findings, Level::Serializability, "with retries");
     let (history, _) = run(&*driver, Workload { keys: 2, ..busy(Kind::Lightweight, 9) });
@@ -349,7 +349,7 @@ fn disturbed(
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
-    let (statistics, control) = (Statistics::new(), Control::new());
+    let (statistics, control) = (Statistics::default(), Control::new());
     let collection =
         Collection { workload, time: None, clients: ClientOptions { patience, ..ClientOptions::default() } };
     std::thread::scope(|scope| {
@@ -502,7 +502,7 @@ fn store_models_are_recorded_like_databases() {
         let path = folder.path().join("history.edn");
         let faults = faults.iter().map(|name| name.parse().expect("a fault")).collect();
         let opened = Target::Store { model, faults }.open().expect("a store in memory is always there");
-        let statistics = Statistics::new();
+        let statistics = Statistics::default();
         let snapshot =
             opened.record((busy(kind, 3), None), &path, &statistics, &Control::new(), None).expect("the run ends");
         let history = read(&path);
@@ -529,7 +529,7 @@ fn store_models_are_recorded_like_databases() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let opened = Target::Store { model: Model::Causal, faults: Vec::new() }.open().expect("it is there");
     let path = folder.path().join("history.edn");
-    let error = opened.record((busy(Kind::ListAppend, 1), None), &path, &Statistics::new(), &Control::new(), None);
+    let error = opened.record((busy(Kind::ListAppend, 1), None), &path, &Statistics::default(), &Control::new(), None);
     assert!(error.is_err_and(|error| error.to_string().contains("cannot hold lists")));
 }
 
@@ -542,7 +542,8 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     let opened = Target::Store { model: Model::Serial, faults: Vec::new() }.open().expect("it is there");
     let mut hunt = Hunt::new(plan.clone());
     while let Some(round) = hunt.begin(&Control::new(), path) {
-        let snapshot = hunt.record(&opened, &round, &Statistics::new(), None).expect("recorded").expect("time is left");
+        let snapshot =
+            hunt.record(&opened, &round, &Statistics::default(), None).expect("recorded").expect("time is left");
         assert!(snapshot.committed > 0);
         let judged = hunt::judge(&round.path, Some(&[Level::Serializability]), &Control::new()).expect("readable");
         assert!(!judged.is_violated());
@@ -554,7 +555,7 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     let opened = Target::Store { model: Model::Serial, faults }.open().expect("it is there");
     let mut hunt = Hunt::new(plan);
     let round = hunt.begin(&Control::new(), path).expect("a first round");
-    hunt.record(&opened, &round, &Statistics::new(), None).expect("recorded");
+    hunt.record(&opened, &round, &Statistics::default(), None).expect("recorded");
     let judged = hunt::judge(&round.path, None, &Control::new()).expect("readable");
     assert!(judged.is_violated() && hunt.settle(&round, &judged.findings).expect("it stays") && round.path.exists());
     assert_eq!(

@@ -42,7 +42,7 @@ fn run(driver: &dyn Driver, workload: Workload, every: Duration, time: Duration)
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     let patience = Duration::from_millis(300);
     let clients =
         ClientOptions { barriers: Barriers::Every(every), patience, final_reads: true, ..ClientOptions::default() };
@@ -244,7 +244,7 @@ fn a_client_that_dies_at_a_barrier_is_not_waited_for() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     let recorder = Recorder::create(&path, "a test").expect("the file can be made");
-    let statistics = Statistics::new();
+    let statistics = Statistics::default();
     let inner = driver("sqlite", "immediate");
     let driver = Troubled { inner, trouble: Trouble::Dies, state: Arc::default() };
     let (barriers, patience) = (Barriers::Every(Duration::from_millis(10)), Duration::from_millis(100));
@@ -311,7 +311,7 @@ fn where_barriers_would_be_useless_there_are_none() {
         let clients = ClientOptions { barriers: Barriers::Every(Duration::ZERO), ..ClientOptions::default() };
         let collection = Collection { workload: Workload { kind, ..busy() }, time: Some(Duration::ZERO), clients };
         let endpoints = [Endpoint::only(&*driver), endpoint];
-        let (faults, statistics) = (Faults::default(), Statistics::new());
+        let (faults, statistics) = (Faults::default(), Statistics::default());
         match collect_on(&endpoints, &faults, &collection, &recorder, &statistics, &Control::new()) {
             Err(CollectError::Sessions(why)) => why,
             other => panic!("{other:?}"),

@@ -60,7 +60,7 @@ fn record(opened: &Opened, workload: Workload, path: &Path) -> Heard {
         to_the_end: true,
         hear: &mut hear,
     };
-    opened.record((workload, None), path, &Statistics::new(), &Control::new(), Some(live)).expect("the run ends");
+    opened.record((workload, None), path, &Statistics::default(), &Control::new(), Some(live)).expect("the run ends");
     heard
 }
 
@@ -114,7 +114,7 @@ fn a_violation_that_is_decided_meanwhile_can_end_the_round() {
     };
     let live =
         Live { options: hunt::followable(&levels).expect("it can be followed"), to_the_end: false, hear: &mut hear };
-    let recorded = hunt.record(&opened(Model::Committed, &[]), &round, &Statistics::new(), Some(live));
+    let recorded = hunt.record(&opened(Model::Committed, &[]), &round, &Statistics::default(), Some(live));
     let snapshot = recorded.expect("recorded").expect("something was done");
     let (line, level) = decided.expect("read committed is not snapshot isolation");
     assert_eq!(level, levels[0]);

@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_long_round_keeps_the_course_of_its_figures() {
         let mut run = CollectRun::new(Purpose::Run, PathBuf::new());
-        let all = crate::collect::Statistics::new().snapshot();
+        let all = crate::collect::Statistics::default().snapshot();
         for second in 0..5000 {
             run.sample(
                 Some(Sample {

@@ -213,7 +213,7 @@ impl Work<'_> {
         stops: Option<&Control>,
         record: impl FnOnce(&Statistics, Option<Live<'_>>) -> T,
     ) -> T {
-        let statistics = Statistics::new();
+        let statistics = Statistics::default();
         let (sampled, sample_end) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(|| self.sample(&statistics, sample_end));
