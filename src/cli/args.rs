@@ -406,8 +406,8 @@ pub struct ReportArguments {
 #[derive(Args, Debug)]
 pub(super) struct DrawingArguments {
     /// How to arrange the transactions
-    #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
-    layout: LayoutName,
+    #[arg(long, value_enum, default_value_t = LayoutStyle::Auto)]
+    layout: LayoutStyle,
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     all_operations: bool,
@@ -424,7 +424,7 @@ impl DrawingArguments {
     pub(super) fn options(&self, history: &History) -> ComposeOptions {
         ComposeOptions {
             all_operations: self.all_operations,
-            layout: self.layout.into(),
+            layout: self.layout,
             evidence: self.evidence.clone(),
             alternatives: self.alternatives,
             ..ComposeOptions::for_history(history)
@@ -443,27 +443,6 @@ pub(super) enum ViewName {
     Matrix,
     /// The versions of its key in order, with their readers
     Key,
-}
-
-/// How to arrange the transactions of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum LayoutName {
-    /// Whichever is easiest to read
-    Auto,
-    /// A column per session
-    Lanes,
-    /// In layers along the edges
-    Layered,
-}
-
-impl From<LayoutName> for LayoutStyle {
-    fn from(name: LayoutName) -> LayoutStyle {
-        match name {
-            LayoutName::Auto => LayoutStyle::Auto,
-            LayoutName::Lanes => LayoutStyle::Lanes,
-            LayoutName::Layered => LayoutStyle::Layered,
-        }
-    }
 }
 
 /// What `minimize` needs.

@@ -4,51 +4,34 @@ use super::fault::is_name;
 #[cfg(target_os = "linux")]
 use super::process::Signal;
 use super::{Action, Address, CollectError, Fault, Faults, Mode, Relay};
+use crate::history::words;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a fault does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
-    /// A command breaks something, another one heals it.
-    Command,
-    /// A process is paused.
-    Pause,
-    /// A process is killed, and started again as it was.
-    Kill,
-    /// A process is asked to end, and started again as it was.
-    Restart,
-    /// A file fills the file system of a folder.
-    DiskFull,
-    /// A relay in front of a server disturbs its connections.
-    Relay,
+words! {
+    /// What a fault does. Its name is that of its option but for commands.
+    FaultKind by name {
+        /// A process is paused.
+        Pause = "pause",
+        /// A process is killed, and started again as it was.
+        Kill = "kill",
+        /// A process is asked to end, and started again as it was.
+        Restart = "restart",
+        /// A relay in front of a server disturbs its connections.
+        Relay = "relay",
+        /// A file fills the file system of a folder.
+        DiskFull = "disk-full",
+        /// A command breaks something, another one heals it.
+        Command = "command",
+    }
 }
 
 impl FaultKind {
     /// The kinds that this system has, the simplest first.
-    pub const ALL: &[FaultKind] = if cfg!(target_os = "linux") {
-        &[
-            FaultKind::Pause,
-            FaultKind::Kill,
-            FaultKind::Restart,
-            FaultKind::Relay,
-            FaultKind::DiskFull,
-            FaultKind::Command,
-        ]
-    } else {
-        &[FaultKind::Pause, FaultKind::Relay, FaultKind::DiskFull, FaultKind::Command]
-    };
-
-    /// Its name, which is that of its option but for commands.
-    pub fn name(self) -> &'static str {
-        match self {
-            FaultKind::Command => "command",
-            FaultKind::Pause => "pause",
-            FaultKind::Kill => "kill",
-            FaultKind::Restart => "restart",
-            FaultKind::DiskFull => "disk-full",
-            FaultKind::Relay => "relay",
-        }
+    pub fn offered() -> impl Iterator<Item = FaultKind> {
+        let is_possible =
+            |kind: &FaultKind| cfg!(target_os = "linux") || !matches!(kind, FaultKind::Kill | FaultKind::Restart);
+        FaultKind::ALL.into_iter().filter(is_possible)
     }
 
     /// What it does, in a sentence without a full stop.

@@ -48,7 +48,7 @@ pub use real_time::{TimeChain, has_real_time};
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing, names};
 pub use write_read::resolve;
 
-use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::history::{History, KeyId, OperationId, TransactionId, words};
 use std::collections::BTreeSet;
 
 /// Number of pieces for work whose total grows with the number of pieces, at most `most`: one for one thread. For
@@ -61,53 +61,31 @@ pub(crate) fn n_pieces(most: usize) -> usize {
     }
 }
 
-/// A relation between transactions. See the module documentation for what each means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Relation {
-    /// SO.
-    SessionOrder,
-    /// WR.
-    WriteRead,
-    /// WW.
-    WriteWrite,
-    /// RW.
-    AntiDependency,
-    /// CO.
-    CausalOrder,
-    /// CM.
-    CommitOrder,
-    /// RT.
-    RealTime,
+words! {
+    /// A relation between transactions. See the module documentation for what each means.
+    #[derive(PartialOrd, Ord)]
+    Relation by code {
+        /// SO.
+        SessionOrder = "SO",
+        /// WR.
+        WriteRead = "WR",
+        /// WW.
+        WriteWrite = "WW",
+        /// RW.
+        AntiDependency = "RW",
+        /// CO.
+        CausalOrder = "CO",
+        /// CM.
+        CommitOrder = "CM",
+        /// RT.
+        RealTime = "RT",
+    }
 }
 
 impl Relation {
-    /// All relations, in the order of the table.
-    pub const ALL: [Relation; 7] = [
-        Relation::SessionOrder,
-        Relation::WriteRead,
-        Relation::WriteWrite,
-        Relation::AntiDependency,
-        Relation::CausalOrder,
-        Relation::CommitOrder,
-        Relation::RealTime,
-    ];
-
     /// Whether it is directly observed in a history: SO, WR, RT. The others are inferred.
     pub fn is_observed(self) -> bool {
         matches!(self, Relation::SessionOrder | Relation::WriteRead | Relation::RealTime)
-    }
-
-    /// Two letters, as in reports and pictures.
-    pub fn code(self) -> &'static str {
-        match self {
-            Relation::SessionOrder => "SO",
-            Relation::WriteRead => "WR",
-            Relation::WriteWrite => "WW",
-            Relation::AntiDependency => "RW",
-            Relation::CausalOrder => "CO",
-            Relation::CommitOrder => "CM",
-            Relation::RealTime => "RT",
-        }
     }
 
     /// Name in words, lower case.

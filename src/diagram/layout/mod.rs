@@ -38,15 +38,16 @@ use emath::{Rect, Vec2};
 
 /// The requested layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LayoutStyle {
     /// Whichever is easiest to read.
     #[default]
     #[serde(rename = "auto")]
     Auto,
-    /// Sessions as columns.
+    /// A column per session.
     #[serde(rename = "sessions")]
     Lanes,
-    /// Layers as Graphviz draws them.
+    /// In layers along the edges.
     #[serde(rename = "layers")]
     Layered,
 }

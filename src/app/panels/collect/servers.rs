@@ -136,7 +136,7 @@ impl Fields<'_> {
         let mut breaks = before.to_vec();
         self.line_ui(ui, Field::Faults, |_, ui| {
             ui.menu_button("Add a fault…", |ui| {
-                for &kind in FaultKind::ALL {
+                for kind in FaultKind::offered() {
                     let response = ui.button(format!("{}: {}", kind.name(), kind.about()));
                     let name = format!("Fault {}", kind.name());
                     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &name));
@@ -174,7 +174,7 @@ fn break_ui(ui: &mut Ui, place: usize, fault: &mut FaultForm) -> bool {
         .horizontal(|ui| {
             let combo = ComboBox::from_id_salt(("kind of fault", place)).width(SHORT).selected_text(fault.kind.name());
             let response = combo.show_ui(ui, |ui| {
-                for &kind in FaultKind::ALL {
+                for kind in FaultKind::offered() {
                     ui.selectable_value(&mut fault.kind, kind, format!("{}: {}", kind.name(), kind.about()));
                 }
             });
