@@ -13,6 +13,7 @@ mod common;
 use clap::Parser;
 use common::WorkloadArguments;
 use std::fs::File;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -48,7 +49,11 @@ fn main() -> anyhow::Result<()> {
     let workload = arguments.workload.workload()?;
     match arguments.format.as_str() {
         "plume" if !workload.lists => workload.write_plume(&mut file)?,
-        format => isoscope::formats::write(&workload.history(), format, &mut file)?,
+        format => {
+            let mut bytes = Vec::new();
+            isoscope::formats::write(&workload.history(), format, &mut bytes)?;
+            file.write_all(&bytes)?;
+        }
     }
     println!("wrote {} operations to {}", workload.n_operations(), path.display());
     Ok(())

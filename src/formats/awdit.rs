@@ -21,11 +21,11 @@
 //! is an ordinary one and not ordered before the others; AWDIT reads it the same way. Sessions are called 0, 1, ….
 
 use super::committed_only::{self, Limits};
-use super::error::{ReadError, WriteError, escape, excerpt};
+use super::error::{ReadError, WriteError, excerpt};
 use super::{Format, Input, Likelihood, Problem, limits, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The row of the table.
 pub const FORMAT: Format = Format::file("awdit", &["awdit-test"], &["txt"], sniff, read, write);
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let limits = Limits {
         initial_word: false,
         set_up: false,
@@ -163,12 +163,7 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     };
     committed_only::check(history, FORMAT.name, &limits, |_| false)?;
     let keys = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
-    let is_number = |value| name::number(&name::of_value(history, value), u64::MAX).is_some();
-    if let Some(&value) = history.values().iter().find(|&&value| !is_number(value)) {
-        let what = format!("the value {}, which is no number", escape(&history.value_name(value)));
-        return Err(WriteError::CannotSay { format: FORMAT.name, what });
-    }
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    limits::refuse_other_values_than_numbers(history, FORMAT.name, u64::MAX)?;
     for session in history.sessions() {
         if session.0 > 0 {
             writeln!(out, "=====")?;
@@ -188,7 +183,6 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
             }
         }
     }
-    out.flush()?;
     Ok(())
 }
 

@@ -29,7 +29,7 @@ use crate::control::Control;
 use crate::history::{
     Builder, Draft, FailedRule, History, OperationKind, Outcome, SessionId, Suggestions, Unit, Value,
 };
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The row of the table.
 pub const FORMAT: Format = Format::file("dbcop-bincode", &["bincode", "dbcop"], &["bincode"], sniff, read, write);
@@ -274,7 +274,7 @@ const MOMENT: &str = "2000-01-01T00:00:00+00:00";
 
 /// Keys and values must be numbers of 64 bits. The numbers of the plan are those that dbcop wrote: most transactions of
 /// a session, most events of a transaction.
-fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
@@ -291,7 +291,6 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     };
     let per_session = history.sessions().map(|session| history.transactions_of(session).len()).max().unwrap_or(0);
     let per_transaction = history.transactions().map(|t| history.operation_range(t).len()).max().unwrap_or(0);
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
     for number in [0, history.n_sessions(), history.n_keys(), per_session, per_transaction] {
         out.write_all(&(number as u64).to_le_bytes())?;
     }
@@ -315,7 +314,6 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
             out.write_all(&[u8::from(history.outcome(t) != Outcome::Aborted)])?;
         }
     }
-    out.flush()?;
     Ok(())
 }
 

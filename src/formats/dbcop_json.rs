@@ -12,7 +12,7 @@
 //! forms of events may be mixed. Version `null` is the initial one; so is 0 where no transaction writes it. Sessions
 //! are called 1, 2, … as in dbcop. V and N are 64-bit numbers there; this reader takes any integer or string.
 
-use super::error::{ReadError, WriteError, escape};
+use super::error::{ReadError, WriteError};
 use super::limits::{self, Limits};
 use super::raw_json::Text;
 use super::{Format, Input, Likelihood, Problem, name};
@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::history::{Builder, Draft, History, Operation, OperationKind, Outcome, Value};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The row of the table.
 pub const FORMAT: Format = Format::file("dbcop-json", &["dbcop-2026"], &["json"], sniff, read, write);
@@ -138,21 +138,16 @@ fn read_event<'a>(
 
 /// Writes the object, with a line per transaction and the short form of events. The other fields of the object (when
 /// the run began and ended) are unknown and filled in.
-fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
         &Limits { initial_word: true, empty_transactions: true, empty_sessions: true, lists: false },
     )?;
     let keys = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
-    let is_number = |value: Value| value == Value::INITIAL || name::number_of_value(history, value).is_some();
-    if let Some(&value) = history.values().iter().find(|&&value| !is_number(value)) {
-        let what = format!("the value {}, which is no number", escape(&history.value_name(value)));
-        return Err(WriteError::CannotSay { format: FORMAT.name, what });
-    }
+    limits::refuse_other_values_than_numbers(history, FORMAT.name, Value::MAX_NUMBER)?;
     let most_transactions = history.sessions().map(|s| history.transactions_of(s).len()).max().unwrap_or(0);
     let most_events = history.transactions().map(|t| history.operation_range(t).len()).max().unwrap_or(0);
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
     write!(
         out,
         "{{\"params\":{{\"id\":0,\"n_node\":{},\"n_variable\":{},\"n_transaction\":{most_transactions},\
@@ -179,7 +174,6 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
         out.write_all(b"]")?;
     }
     out.write_all(b"]}\n")?;
-    out.flush()?;
     Ok(())
 }
 

@@ -27,7 +27,7 @@ use super::limits::{self, Limits};
 use super::{Format, Input, Likelihood, Place, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, Value};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// The row of the table.
 pub const FORMAT: Format = Format::file("hist", &["dbcop-hist"], &["hist", "txt"], sniff, read, write);
@@ -183,7 +183,7 @@ fn is_variable(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let cannot = |what| WriteError::CannotSay { format: FORMAT.name, what };
     limits::check(
         history,
@@ -201,12 +201,7 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
             return Err(cannot(format!("the key `{}`: variables are letters, digits and `_`", escape(&text))));
         }
     }
-    for &value in history.values() {
-        if value != Value::INITIAL && name::number_of_value(history, value).is_none() {
-            return Err(cannot(format!("the value {}, which is no number", escape(&history.value_name(value)))));
-        }
-    }
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    limits::refuse_other_values_than_numbers(history, FORMAT.name, Value::MAX_NUMBER)?;
     for session in history.sessions() {
         if session.0 > 0 {
             writeln!(out, "---")?;
@@ -229,7 +224,6 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
             writeln!(out, "{}", if history.outcome(t) == Outcome::Aborted { "]!" } else { "]" })?;
         }
     }
-    out.flush()?;
     Ok(())
 }
 

@@ -85,3 +85,21 @@ pub(super) fn numbers(names: &Names, format: &'static str, what: &str) -> Result
     };
     (0..names.len()).map(number).collect()
 }
+
+/// An error that names the first value which is no number up to `limit`.
+pub(super) fn refuse_other_values_than_numbers(
+    history: &History,
+    format: &'static str,
+    limit: u64,
+) -> Result<(), WriteError> {
+    let Some(names) = history.value_names() else { return Ok(()) };
+    let is_number =
+        |value: Value| value == Value::INITIAL || name::number(&names.text(value.0 as usize), limit).is_some();
+    match history.values().iter().find(|&&value| !is_number(value)) {
+        Some(&value) => {
+            let what = format!("the value {}, which is no number", super::error::escape(&history.value_name(value)));
+            Err(WriteError::CannotSay { format, what })
+        }
+        None => Ok(()),
+    }
+}

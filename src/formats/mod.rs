@@ -38,12 +38,11 @@ pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{ListedFile, histories, is_one_history};
 pub use losses::losses;
-pub use raw::{raw_spot, raw_spot_in, raw_spots, raw_spots_in};
+pub use raw::{raw_spots, raw_spots_in};
 
 use crate::control::Control;
 use crate::history::{Builder, History, Origin, Rules};
 use error::excerpt;
-use std::io;
 use std::path::Path;
 
 /// A file of a history that consists of several.
@@ -155,8 +154,8 @@ pub enum Likelihood {
 
 /// Turns bytes into a history.
 pub type ReadFunction = fn(&Input<'_>, &Control) -> Result<History, ReadError>;
-/// Writes a history. Reports what it cannot write before the first byte.
-pub type WriteFunction = fn(&History, &mut dyn io::Write) -> Result<(), WriteError>;
+/// Appends a history to bytes. Reports what it cannot write before the first byte.
+pub type WriteFunction = fn(&History, &mut Vec<u8>) -> Result<(), WriteError>;
 /// Makes the files of a history that is a folder: names and contents.
 pub type WriteFolderFunction = fn(&History) -> Result<Vec<(String, Vec<u8>)>, WriteError>;
 
@@ -451,24 +450,14 @@ pub fn open_bytes<'a>(
     held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
 }
 
-/// Writes a history in the format called `format_name`, or reports what that format cannot express. For a format that keeps
-/// histories in folders, writes a tar archive of one.
-pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
-    match writer(format_name)? {
-        Writer::File(write) => write(&history.with_plain_initial_reads(), out),
-        Writer::Folder(_) => Ok(container::write_tar(&files(history, format_name)?, out)?),
-    }
-}
-
-/// The files of a history's folder in the format called `format_name`; one file for single-file formats.
-pub fn files(history: &History, format_name: &str) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
-    match writer(format_name)? {
-        Writer::Folder(files) => files(&history.with_plain_initial_reads()),
-        Writer::File(write) => {
-            let mut bytes = Vec::new();
-            write(&history.with_plain_initial_reads(), &mut bytes)?;
-            Ok(vec![("history".to_owned(), bytes)])
-        }
+/// Appends a history in the format called `format_name` to `out`, or reports what that format cannot express. For a format
+/// that keeps histories in folders, appends a tar archive of one.
+pub fn write(history: &History, format_name: &str, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let writer = writer(format_name)?;
+    let plain = history.with_plain_initial_reads();
+    match writer {
+        Writer::File(write) => write(&plain, out),
+        Writer::Folder(files) => Ok(container::write_tar(&files(&plain)?, out)?),
     }
 }
 

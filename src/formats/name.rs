@@ -1,7 +1,8 @@
 //! Names in files: what is a number, and how values are written.
 
 use super::error::WriteError;
-use crate::history::{Builder, History, KeyId, OperationId, OperationKind, SessionId, Value};
+use crate::history::{Builder, History, KeyId, Label, OperationId, OperationKind, SessionId, TransactionId, Value};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 
 /// The number whose usual decimal form is `text`: `7`, but not `07`, `+7` or numbers above `limit`.
@@ -16,11 +17,18 @@ pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
     text.parse().ok().filter(|&number| number <= limit)
 }
 
+/// The signed 64-bit number whose usual form is `text`.
+#[inline]
+pub(super) fn signed(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let canonical = number(digits, u64::MAX).is_some() && text != "-0";
+    text.parse().ok().filter(|_| canonical)
+}
+
 /// Whether this is the usual form of a signed 64-bit number.
 #[inline]
 pub(super) fn is_signed(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    number(digits, u64::MAX).is_some() && text != "-0" && text.parse::<i64>().is_ok()
+    signed(text).is_some()
 }
 
 /// Whether a string looks like a number, or like the quoted form of such a string, so that its name needs quotes.
@@ -127,6 +135,25 @@ pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
         Some(names) => number(&names.text(value.0 as usize), Value::MAX_NUMBER),
         None => Some(value.0),
     }
+}
+
+/// The numbers that transactions have themselves, 7 or the 7 of `T7`, by transaction; 0 for those that need none. None
+/// unless every other one has its own, and one that is possible.
+pub(super) fn own_numbers(
+    history: &History,
+    needs_one: impl Fn(TransactionId) -> bool,
+    is_possible: impl Fn(i64) -> bool,
+) -> Option<Vec<i64>> {
+    let own = |t: TransactionId| match history.transaction_label(t)? {
+        Label::Number(number) => i64::try_from(number).ok(),
+        Label::Name(label) => signed(label.strip_prefix('T')?),
+    };
+    let mut seen = FxHashSet::default();
+    let number = |t: TransactionId| match needs_one(t) {
+        true => own(t).filter(|&number| is_possible(number) && seen.insert(number)),
+        false => Some(0),
+    };
+    history.transactions().map(number).collect()
 }
 
 /// An error if some write or element of a list has no value: no format can express that.

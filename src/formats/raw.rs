@@ -8,21 +8,16 @@ use std::fs::File;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
-/// Maximum length of a line that [`raw_spot`] returns, in bytes.
+/// Maximum length of a line that [`raw_spots`] returns, in bytes.
 const RAW_LINE: u64 = 1 << 16;
 
-/// Bytes of a binary file that [`raw_spot`] shows.
+/// Bytes of a binary file that [`raw_spots`] shows.
 const RAW_BYTES: usize = 40;
 
-/// The content at `spot` of the history at `path`: a line without its end (invalid UTF-8 is replaced, and only the
-/// beginning of a line longer than 64 KiB is returned), or bytes in hexadecimal. O(bytes before it), packed files
-/// O(file).
-pub fn raw_spot(path: &Path, origin: &Origin, spot: Spot) -> io::Result<String> {
-    raw_spots(path, origin, &[spot], &Control::new())?.pop().unwrap_or_else(|| Err(missing(spot.number)))
-}
-
-/// The content at each of `spots`, as [`raw_spot`], in one pass over the file. Errors: per spot if it is not there;
-/// overall if the file cannot be read or the work is stopped. O(bytes before the last spot + spots · log spots).
+/// The content at each of `spots` of the history at `path`, in one pass over the file: a line without its end (invalid
+/// UTF-8 is replaced, and only the beginning of a line longer than 64 KiB is returned), or bytes in hexadecimal. Errors:
+/// per spot if it is not there; overall if the file cannot be read or the work is stopped. O(bytes before the last
+/// spot + spots · log spots), packed files O(file).
 pub fn raw_spots(
     path: &Path,
     origin: &Origin,
@@ -74,22 +69,12 @@ pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Resu
         let ended = with_line_feeds(bytes);
         return lines(ended.as_deref().unwrap_or(bytes), &numbers, control);
     }
-    Ok(spots.iter().map(|&spot| raw_spot_in(bytes, spot)).collect())
-}
-
-/// The content at `spot` of these bytes of a single file, as [`raw_spot`].
-pub fn raw_spot_in(bytes: &[u8], spot: Spot) -> io::Result<String> {
-    match spot.unit {
-        Unit::Line => {
-            let found = raw_spots_in(bytes, &[spot], &Control::new())?;
-            found.into_iter().next().unwrap_or_else(|| Err(missing(spot.number)))
-        }
-        Unit::Byte => {
-            let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
-            let shown = &bytes[from..bytes.len().min(from + RAW_BYTES)];
-            Ok(shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
-        }
-    }
+    let bytes_at = |spot: &Spot| {
+        let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
+        let shown = &bytes[from..bytes.len().min(from + RAW_BYTES)];
+        Ok(shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+    };
+    Ok(spots.iter().map(bytes_at).collect())
 }
 
 fn missing(number: u32) -> io::Error {

@@ -20,9 +20,9 @@ use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, excerpt};
 use super::{Format, Input, Likelihood, Problem, name};
 use crate::control::Control;
-use crate::history::{Builder, Draft, History, Label, OperationKind, Outcome, SessionId, TransactionId};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::io::{self, Write};
+use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, TransactionId};
+use rustc_hash::FxHashMap;
+use std::io::Write;
 
 /// The row of the table.
 pub const FORMAT: Format =
@@ -226,7 +226,7 @@ impl<'a> Line<'a> {
 
 /// Writes session after session. Sessions and transactions keep their numbers where all have their own, else they are
 /// numbered consecutively.
-fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let limits = Limits {
         initial_word: false,
         set_up: false,
@@ -243,8 +243,8 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
         true => history.session_name(session),
         false => session.0.to_string(),
     };
-    let transaction_number = transaction_numbers(history);
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    let own = name::own_numbers(history, |_| true, |_| true);
+    let transaction_number = |t: TransactionId| own.as_ref().map_or(i64::from(t.0), |own| own[t.index()]);
     writeln!(out, "{}", history.n_operations())?;
     for t in history.transactions() {
         let (session, number) = (session_number(history.session_of(t)), transaction_number(t));
@@ -265,21 +265,7 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
             }
         }
     }
-    out.flush()?;
     Ok(())
-}
-
-fn transaction_numbers(history: &History) -> impl Fn(TransactionId) -> i64 {
-    let own = |t: TransactionId| match history.transaction_label(t)? {
-        Label::Number(number) => i64::try_from(number).ok(),
-        Label::Name(label) => label.strip_prefix('T').filter(|text| name::is_signed(text))?.parse().ok(),
-    };
-    let mut seen = FxHashSet::default();
-    let distinct = history.transactions().all(|t| own(t).is_some_and(|number| seen.insert(number)));
-    move |t| match distinct {
-        true => own(t).unwrap_or_default(),
-        false => i64::from(t.0),
-    }
 }
 
 #[cfg(test)]

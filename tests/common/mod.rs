@@ -41,9 +41,10 @@ pub(crate) mod tamper;
 
 use isoscope::control::Control;
 use isoscope::formats;
-use isoscope::history::History;
+use isoscope::history::{History, Origin, Spot};
 use isoscope::relations::{Index, resolve};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// A file or folder of the repository.
 pub(crate) fn repository(path: &str) -> PathBuf {
@@ -71,4 +72,9 @@ pub(crate) fn index(history: &History) -> Index {
     let control = Control::new();
     let resolution = resolve(history, &control).expect("no limit was set");
     Index::build(history, &resolution, &control).expect("no limit was set")
+}
+
+/// The content of a file at one spot.
+pub(crate) fn raw_spot(path: &Path, origin: &Origin, spot: Spot) -> io::Result<String> {
+    formats::raw_spots(path, origin, &[spot], &Control::new())?.remove(0)
 }

@@ -92,7 +92,7 @@ fn packed_files_are_read_as_what_is_inside() {
             assert_eq!(content(&dropped), content(&expected), "{file}");
             let spot = history.spot_of(OperationId(3)).expect("it was read from a file");
             let raw = |path: &Path, history: &History| {
-                formats::raw_spot(path, history.origin(), spot).expect("the place is there")
+                common::raw_spot(path, history.origin(), spot).expect("the place is there")
             };
             assert_eq!(raw(&path, &history), raw(&sample(name), &expected), "{file}");
         }
@@ -117,8 +117,8 @@ fn the_logs_of_a_run_are_one_history_in_a_folder_and_in_archives() {
                 history.origin().part_name(spot.part.expect("one of several")),
                 files[0].0.trim_start_matches("run/")
             );
-            let raw = formats::raw_spot(&path, history.origin(), spot).expect("the place is there");
-            let other = formats::raw_spot(&sample(name), expected.origin(), spot).expect("the place is there");
+            let raw = common::raw_spot(&path, history.origin(), spot).expect("the place is there");
+            let other = common::raw_spot(&sample(name), expected.origin(), spot).expect("the place is there");
             assert_eq!(raw, other);
         }
     }

@@ -90,7 +90,7 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
                 }
                 let line = history
                     .spot_of(o)
-                    .and_then(|spot| formats::raw_spot(&corpus.join(name), history.origin(), spot).ok());
+                    .and_then(|spot| common::raw_spot(&corpus.join(name), history.origin(), spot).ok());
                 let line = line.expect("the line is there");
                 let operation = history.operation(o);
                 let letter = if operation.kind == OperationKind::Read { 'r' } else { 'w' };
@@ -164,7 +164,7 @@ fn operations_begin_where_they_say(path: &Path, history: &History) {
     for o in [0, n / 3, n - 1].map(OperationId::new) {
         let operation = history.operation(o);
         let spot = history.spot_of(o).expect("operations were read from a file");
-        let bytes = formats::raw_spot(path, history.origin(), spot).expect("the bytes are there");
+        let bytes = common::raw_spot(path, history.origin(), spot).expect("the bytes are there");
         let key = history.key_name(operation.key);
         let key: u64 = key.parse().unwrap_or_else(|_| key.parse::<i64>().expect("keys are numbers") as u64);
         let hex = |bytes: [u8; 8]| bytes.map(|byte| format!("{byte:02x}")).join(" ");
@@ -534,7 +534,7 @@ fn raw_lines_are_those_of_the_file() {
     std::fs::write(&path, b"\xef\xbb\xbfone\r\n\nthree\xff").expect("the temporary folder is writable");
     let line = |number| {
         let spot = Spot { part: None, unit: Unit::Line, number };
-        formats::raw_spot(&path, &Origin::default(), spot).map_err(|error| error.to_string())
+        common::raw_spot(&path, &Origin::default(), spot).map_err(|error| error.to_string())
     };
     assert_eq!(line(1).as_deref(), Ok("one"));
     assert_eq!(line(2).as_deref(), Ok(""));
@@ -574,7 +574,7 @@ fn lines_may_end_as_on_old_macs() {
         for o in (0..history.n_operations()).map(OperationId::new) {
             assert_eq!(again.line_of(o), history.line_of(o), "{format}: {}", history.operation_text(o));
             let spot = again.spot_of(o).expect("lines are known");
-            let raw = |path: &Path| formats::raw_spot(path, again.origin(), spot).expect("the line is there");
+            let raw = |path: &Path| common::raw_spot(path, again.origin(), spot).expect("the line is there");
             assert_eq!(raw(&mac), raw(&path), "{format}");
         }
     }

@@ -88,7 +88,7 @@ fn corpus_files_have_the_figures_of_the_manifest_and_survive_writing() {
         for o in (0..history.n_operations()).step_by(61).map(OperationId::new) {
             let operation = history.operation(o);
             let spot = history.spot_of(o).expect("operations know where they stand");
-            let line = formats::raw_spot(&path, history.origin(), spot).expect("the line is there");
+            let line = common::raw_spot(&path, history.origin(), spot).expect("the line is there");
             // dbcop's files are printed with a line for each bracket.
             if format != "dbcop-json" {
                 let (key, value) = (history.key_name(operation.key), history.value_name(operation.value));

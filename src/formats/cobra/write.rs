@@ -3,9 +3,7 @@
 use super::{ABSENT, FORMAT, INITIAL, WITHHELD};
 use crate::formats::error::{WriteError, escape};
 use crate::formats::name;
-use crate::history::{
-    History, KeyId, Label, Names, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
-};
+use crate::history::{History, KeyId, Names, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A file per session. Times are written where all transactions have them, setup transactions like others.
@@ -86,16 +84,11 @@ fn is_special(id: i64) -> bool {
     [INITIAL, ABSENT, WITHHELD].contains(&id)
 }
 
-/// The signed number whose usual form is a name.
-fn signed(text: &str) -> Option<i64> {
-    text.parse().ok().filter(|number: &i64| number.to_string() == text)
-}
-
 /// The names as signed numbers, or what is beyond them.
 fn table(names: &Names, what: &str) -> Result<Vec<i64>, String> {
     let number = |index: usize| match names.number(index) {
         Some(number) => i64::try_from(number).ok(),
-        None => signed(&names.text(index)),
+        None => name::signed(&names.text(index)),
     };
     let beyond =
         |index: usize| format!("{what} `{}`, which is no signed number of 64 bits", escape(&names.text(index)));
@@ -196,13 +189,7 @@ fn operation_beyond(history: &History, numbers: &Numbers, versions: &Versions) -
 
 /// Numbers of the transactions: their own, or consecutive from 1.
 fn transaction_ids(history: &History) -> Vec<i64> {
-    let own = |t: TransactionId| match history.transaction_label(t)? {
-        Label::Number(number) => i64::try_from(number).ok(),
-        Label::Name(label) => signed(label.strip_prefix('T')?),
-    };
-    let mut seen = FxHashSet::default();
-    let own: Option<Vec<i64>> =
-        history.transactions().map(|t| own(t).filter(|&id| !is_special(id) && seen.insert(id))).collect();
+    let own = name::own_numbers(history, |_| true, |id| !is_special(id));
     own.unwrap_or_else(|| (1..).filter(|&id| !is_special(id)).take(history.n_transactions()).collect())
 }
 

@@ -7,19 +7,19 @@ use super::{EDN, JSON};
 use crate::formats::{WriteError, name};
 use crate::history::{History, Incident, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rustc_hash::FxHashSet;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// Writes EDN.
-pub(super) fn edn(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn edn(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     write::<false>(history, out, EDN.name)
 }
 
 /// Writes JSON for elle-cli.
-pub(super) fn json(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn json(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     write::<true>(history, out, JSON.name)
 }
 
-fn write<const JSON: bool>(history: &History, out: &mut dyn io::Write, format: &'static str) -> Result<(), WriteError> {
+fn write<const JSON: bool>(history: &History, out: &mut Vec<u8>, format: &'static str) -> Result<(), WriteError> {
     let cannot = |what| WriteError::CannotSay { format, what };
     name::refuse_writes_of_nothing(history, format)?;
     if let Some(what) = beyond(history) {
@@ -34,18 +34,9 @@ fn write<const JSON: bool>(history: &History, out: &mut dyn io::Write, format: &
     let node = |s| history.cluster().node_of(s).map(|node| quoted(&node));
     let nodes = history.sessions().map(node).collect();
     let incidents = history.cluster().incidents();
-    let mut page = Page::<JSON> {
-        history,
-        incidents,
-        keys,
-        values,
-        processes: processes(history),
-        nodes,
-        index: 0,
-        out: BufWriter::new(out),
-    };
+    let mut page =
+        Page::<JSON> { history, incidents, keys, values, processes: processes(history), nodes, index: 0, out };
     page.all(&steps)?;
-    page.out.flush()?;
     Ok(())
 }
 
@@ -113,7 +104,7 @@ struct Page<'h, 'o, const JSON: bool> {
     processes: Vec<i64>,
     /// By session: its node in quotes.
     nodes: Vec<Option<String>>,
-    out: BufWriter<&'o mut dyn io::Write>,
+    out: &'o mut Vec<u8>,
 }
 
 impl<const JSON: bool> Page<'_, '_, JSON> {

@@ -4,42 +4,38 @@ use super::{FORMAT, SCHEMA};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
 use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
-pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     name::refuse_writes_of_nothing(history, FORMAT.name)?;
-    let mut out = BufWriter::with_capacity(1 << 16, out);
     write!(out, "{{\"schema\":\"{SCHEMA}\",\"initial\":")?;
     match history.initial_value() {
-        Some(value) => write_name(&mut out, &name::of_value(history, value))?,
+        Some(value) => write_name(out, &name::of_value(history, value))?,
         None => out.write_all(b"null")?,
     }
     out.write_all(b",\"sessions\":[")?;
     for session in history.sessions() {
         out.write_all(if session.0 == 0 { b"\n" } else { b",\n" })?;
         out.write_all(b"{\"name\":")?;
-        write_session_name(&mut out, &history.session_names().text(session.index()))?;
+        write_session_name(out, &history.session_names().text(session.index()))?;
         if let Some(node) = history.cluster().node_of(session) {
             out.write_all(b",\"node\":")?;
-            write_text(&mut out, &node)?;
+            write_text(out, &node)?;
         }
         out.write_all(b",\"transactions\":[")?;
         for (n, t) in history.transactions_of(session).enumerate() {
             out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
-            write_transaction(&mut out, history, t)?;
+            write_transaction(out, history, t)?;
         }
         out.write_all(b"]}")?;
     }
     out.write_all(b"]")?;
-    write_incidents(&mut out, history.cluster().incidents())?;
+    write_incidents(out, history.cluster().incidents())?;
     out.write_all(b"}\n")?;
-    out.flush()?;
     Ok(())
 }
 
-type Out<'a> = BufWriter<&'a mut dyn io::Write>;
-
-fn write_incidents(out: &mut Out<'_>, incidents: &[Incident]) -> io::Result<()> {
+fn write_incidents(out: &mut Vec<u8>, incidents: &[Incident]) -> io::Result<()> {
     for (n, Incident { time, what, detail }) in incidents.iter().enumerate() {
         out.write_all(if n == 0 { b",\"incidents\":[\n" } else { b",\n" })?;
         let mut fields = serde_json::Map::new();
@@ -53,7 +49,7 @@ fn write_incidents(out: &mut Out<'_>, incidents: &[Incident]) -> io::Result<()> 
     out.write_all(if incidents.is_empty() { b"" } else { b"]" })
 }
 
-fn write_transaction(out: &mut Out<'_>, history: &History, t: TransactionId) -> io::Result<()> {
+fn write_transaction(out: &mut Vec<u8>, history: &History, t: TransactionId) -> io::Result<()> {
     out.write_all(b"{")?;
     match history.transaction_label(t) {
         Some(Label::Number(number)) => write!(out, "\"id\":{number},")?,
@@ -83,7 +79,7 @@ fn write_transaction(out: &mut Out<'_>, history: &History, t: TransactionId) -> 
     out.write_all(b"]}")
 }
 
-fn write_operation(out: &mut Out<'_>, history: &History, o: OperationId) -> io::Result<()> {
+fn write_operation(out: &mut Vec<u8>, history: &History, o: OperationId) -> io::Result<()> {
     let operation = history.operation(o);
     let other = history.differs_from(o).filter(|&other| other != Value::UNRECORDED);
     out.write_all(match (operation.kind, other) {
@@ -113,7 +109,7 @@ fn write_operation(out: &mut Out<'_>, history: &History, o: OperationId) -> io::
 }
 
 /// A key or a value.
-fn write_name(out: &mut Out<'_>, name: &str) -> io::Result<()> {
+fn write_name(out: &mut Vec<u8>, name: &str) -> io::Result<()> {
     match Called::by(name) {
         Called::Number => out.write_all(name.as_bytes()),
         Called::String(string) => Ok(serde_json::to_writer(out, &*string)?),
@@ -121,13 +117,13 @@ fn write_name(out: &mut Out<'_>, name: &str) -> io::Result<()> {
 }
 
 /// A session.
-fn write_session_name(out: &mut Out<'_>, text: &str) -> io::Result<()> {
+fn write_session_name(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
     match name::number(text, u64::MAX) {
         Some(number) => write!(out, "{number}"),
         None => Ok(serde_json::to_writer(out, text)?),
     }
 }
 
-fn write_text(out: &mut Out<'_>, text: &str) -> io::Result<()> {
+fn write_text(out: &mut Vec<u8>, text: &str) -> io::Result<()> {
     Ok(serde_json::to_writer(out, text)?)
 }

@@ -4,15 +4,14 @@ use super::FORMAT;
 use crate::formats::WriteError;
 use crate::formats::limits::{self, Limits};
 use crate::formats::name;
-use crate::history::{History, Label, OperationKind, Outcome, TransactionId, Value};
-use rustc_hash::FxHashSet;
-use std::io::{self, Write};
+use crate::history::{History, OperationKind, Outcome, TransactionId, Value};
+use std::io::Write;
 
 /// Writes session after session.
 ///
 /// Keys and values must be numbers. Sessions and transactions keep their numbers when all have one, else they are
 /// numbered consecutively. Aborted transactions lose theirs, and adjacent ones become one.
-pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
@@ -29,8 +28,9 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         return Err(WriteError::CannotSay { format: FORMAT.name, what });
     }
     let sessions = session_numbers(history);
-    let transactions = transaction_numbers(history);
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    let is_live = |t| history.outcome(t) != Outcome::Aborted;
+    let own = name::own_numbers(history, is_live, |number| number >= 0);
+    let transaction = |t: TransactionId| own.as_ref().map_or(i64::from(t.0), |own| own[t.index()]);
     for session in history.sessions() {
         for t in history.transactions_of(session) {
             for o in history.operations_of(t) {
@@ -44,16 +44,15 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
                 let session = sessions[session.index()];
                 match history.outcome(t) {
                     Outcome::Aborted => writeln!(out, "{letter}({key},{value},{session},-1)")?,
-                    _ => writeln!(out, "{letter}({key},{value},{session},{})", transactions(t))?,
+                    _ => writeln!(out, "{letter}({key},{value},{session},{})", transaction(t))?,
                 }
             }
         }
     }
-    out.flush()?;
     Ok(())
 }
 
-/// The largest number of a session or transaction.
+/// The largest number of a session.
 const SIGNED_LIMIT: u64 = i64::MAX as u64;
 
 fn session_numbers(history: &History) -> Vec<u64> {
@@ -62,18 +61,4 @@ fn session_numbers(history: &History) -> Vec<u64> {
         name::number(&text, SIGNED_LIMIT)
     });
     numbers.collect::<Option<Vec<u64>>>().unwrap_or_else(|| (0..history.n_sessions() as u64).collect())
-}
-
-fn transaction_numbers(history: &History) -> impl Fn(TransactionId) -> u64 {
-    let own = |t: TransactionId| match history.transaction_label(t)? {
-        Label::Number(number) => Some(number).filter(|&number| number <= SIGNED_LIMIT),
-        Label::Name(label) => name::number(label.strip_prefix('T')?, SIGNED_LIMIT),
-    };
-    let mut seen = FxHashSet::default();
-    let mut live = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
-    let distinct = live.all(|t| own(t).is_some_and(|number| seen.insert(number)));
-    move |t| match distinct {
-        true => own(t).unwrap_or_default(),
-        false => u64::from(t.0),
-    }
 }

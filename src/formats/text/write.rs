@@ -4,12 +4,11 @@ use super::{FORMAT, is_bare};
 use crate::formats::WriteError;
 use crate::formats::name::{self, Called};
 use crate::history::{History, Incident, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
-use std::io;
 
 /// Lines are broken after the transaction that reaches this length, in bytes.
 const LINE: usize = 110;
 
-pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     name::refuse_writes_of_nothing(history, FORMAT.name)?;
     let mut line = String::new();
     match history.initial_value() {
@@ -39,7 +38,7 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
             push_transaction(&mut line, history, t);
             if line.len() > LINE {
                 line.push('\n');
-                out.write_all(line.as_bytes())?;
+                out.extend_from_slice(line.as_bytes());
                 line.clear();
                 begun = false;
             }
@@ -51,7 +50,7 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         if begun {
             line.push('\n');
         }
-        out.write_all(line.as_bytes())?;
+        out.extend_from_slice(line.as_bytes());
         line.clear();
     }
     for Incident { time, what, detail } in history.cluster().incidents() {
@@ -66,7 +65,7 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
         }
         line.push('\n');
     }
-    out.write_all(line.as_bytes())?;
+    out.extend_from_slice(line.as_bytes());
     Ok(())
 }
 

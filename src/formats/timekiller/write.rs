@@ -4,10 +4,10 @@ use super::FORMAT;
 use crate::formats::committed_only::{self, Limits};
 use crate::formats::{WriteError, name};
 use crate::history::{History, Interval, Label, Operation, OperationId, OperationKind, TransactionId, Value};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Writes a line for each transaction. Times are the physical parts of timestamps; keys and values must be integers.
-pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+pub(super) fn write(history: &History, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let holds_lists = !history.lists().is_empty();
     let limits = Limits {
         initial_word: true,
@@ -30,7 +30,6 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
             Some(_) => {}
         }
     }
-    let mut out = io::BufWriter::with_capacity(1 << 16, out);
     let mut before = "[\n";
     for t in history.transactions() {
         let tid = match history.transaction_label(t) {
@@ -43,20 +42,15 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
             out,
             "{before}{{\"tid\":{tid},\"sid\":{sid},\"sts\":{{\"p\":{start},\"l\":0}},\"cts\":{{\"p\":{end},\"l\":0}},\"ops\":["
         )?;
-        write_operations(&mut out, history, t)?;
+        write_operations(out, history, t)?;
         out.write_all(b"]}")?;
         before = ",\n";
     }
     out.write_all(if before == "[\n" { b"[]\n" } else { b"\n]\n" })?;
-    out.flush()?;
     Ok(())
 }
 
-fn write_operations(
-    out: &mut io::BufWriter<&mut dyn io::Write>,
-    history: &History,
-    t: TransactionId,
-) -> Result<(), WriteError> {
+fn write_operations(out: &mut Vec<u8>, history: &History, t: TransactionId) -> Result<(), WriteError> {
     for (n, o) in history.operations_of(t).enumerate() {
         let Operation { kind, key, .. } = history.operation(o);
         let letter = match kind {
