@@ -7,6 +7,7 @@ use super::driver::{Connection, Driver, Failure};
 use super::protocol::Request;
 use super::{CollectError, Database, Isolation};
 use crate::generate::Key;
+use crate::history::cut;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -180,11 +181,7 @@ fn meaning(line: &[u8]) -> Result<Value, Failure> {
 }
 
 fn shown(text: &str) -> String {
-    let mut short: String = text.trim().chars().take(SHOWN).collect();
-    if text.trim().chars().nth(SHOWN).is_some() {
-        short.push('…');
-    }
-    short
+    cut(text.trim(), SHOWN)
 }
 
 /// A value of a register; null is the initial one.

@@ -22,6 +22,7 @@
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, excerpt};
+use super::watch::Watch;
 use super::{Format, Input, Likelihood, Problem, limits, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId};
@@ -53,9 +54,6 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     reader.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
-/// Lines between two checks of the control.
-const LINES_PER_CHECK: u64 = 4096;
-
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -73,16 +71,12 @@ impl<'a> Reader<'a> {
     fn history(&mut self, control: &Control) -> Result<(), ReadError> {
         // An event must begin where a line or a transaction does.
         let mut fresh = true;
-        let mut reported = 0;
+        let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'\n' => {
                     (self.at, self.line, self.line_start, fresh) = (self.at + 1, self.line + 1, self.at + 1, true);
-                    if self.line.is_multiple_of(LINES_PER_CHECK) {
-                        control.advance((self.at - reported) as u64);
-                        reported = self.at;
-                        control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-                    }
+                    watch.at(self.at)?;
                 }
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'=' => {

@@ -24,6 +24,7 @@
 
 use super::error::{ReadError, WriteError, escape};
 use super::limits::{self, Limits};
+use super::watch::Watch;
 use super::{Format, Input, Likelihood, Problem, SNIFFED, name};
 use crate::control::Control;
 use crate::history::{
@@ -63,9 +64,6 @@ const SESSION: usize = 8;
 const TRANSACTION: usize = 9;
 const EVENT: usize = 18;
 
-/// Bytes between two checks of the control.
-const BYTES_PER_CHECK: usize = 1 << 16;
-
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = input.bytes();
     control.phase("reading", bytes.len() as u64);
@@ -77,7 +75,8 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     builder.initial_value(Value(0));
     builder.suggest(suggestions(header.info));
     builder.reserve_operations(cursor.left() / EVENT);
-    let mut reading = Reading { cursor, builder, control, reported: 0 };
+    let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
+    let mut reading = Reading { cursor, builder, watch };
     for number in 1..=n_sessions as u64 {
         let session = reading.builder.session_number(number);
         reading.session(session)?;
@@ -214,9 +213,7 @@ impl<'a> Cursor<'a> {
 struct Reading<'a> {
     cursor: Cursor<'a>,
     builder: Builder,
-    control: &'a Control,
-    /// Bytes already counted as read.
-    reported: usize,
+    watch: Watch<'a>,
 }
 
 impl Reading<'_> {
@@ -232,9 +229,9 @@ impl Reading<'_> {
             if !self.cursor.flag(success, at, expected)? {
                 self.builder.set_outcome(draft, Outcome::Aborted);
             }
-            self.watch()?;
+            self.watch.at(self.cursor.at)?;
         }
-        self.watch()
+        self.watch.at(self.cursor.at)
     }
 
     fn event(&mut self, draft: Draft) -> Result<(), ReadError> {
@@ -255,17 +252,7 @@ impl Reading<'_> {
         if !success {
             self.builder.fail_last_operation();
         }
-        self.watch()
-    }
-
-    #[inline]
-    fn watch(&mut self) -> Result<(), ReadError> {
-        if self.cursor.at - self.reported < BYTES_PER_CHECK {
-            return Ok(());
-        }
-        self.control.advance((self.cursor.at - self.reported) as u64);
-        self.reported = self.cursor.at;
-        self.control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))
+        self.watch.at(self.cursor.at)
     }
 }
 

@@ -5,8 +5,8 @@
 //! control characters escaped.
 
 use crate::control::Interrupt;
-use crate::history::BuildError;
 pub(super) use crate::history::visible as escape;
+use crate::history::{self, BuildError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -315,10 +315,7 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
     }
     // Four bytes per character are enough; the rest of a long line is not even decoded.
     let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT + 4)]);
-    let mut shown: String = text.chars().take(EXCERPT).collect();
-    let cut = text.chars().nth(EXCERPT).is_some();
-    shown = escape(&shown);
-    format!("`{shown}{}`", if cut { "…" } else { "" })
+    format!("`{}`", escape(&history::cut(&text, EXCERPT)))
 }
 
 #[cfg(test)]

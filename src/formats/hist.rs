@@ -24,6 +24,7 @@
 
 use super::error::{ReadError, WriteError, escape, excerpt};
 use super::limits::{self, Limits};
+use super::watch::Watch;
 use super::{Format, Input, Likelihood, Place, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, Value};
@@ -60,9 +61,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut sessions = 1;
     let mut session = builder.session_number(sessions);
     let mut line = Line { bytes, start: 0, at: 0, number: 0 };
+    let watch = Watch::new(FORMAT.name, control, 0);
     while line.at < bytes.len() {
-        control.advance((line.at - line.start) as u64);
-        control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+        watch.at(line.at)?;
         line.number += 1;
         line.start = line.at;
         let end = memchr::memchr(b'\n', &bytes[line.at..]).map_or(bytes.len(), |end| line.at + end);

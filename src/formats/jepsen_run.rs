@@ -4,7 +4,7 @@
 //! on in words; where they are missing or cannot be understood, nothing is said.
 
 use super::elle::Scanner;
-use crate::history::LEVEL_CLAIMED;
+use crate::history::{self, LEVEL_CLAIMED};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -79,12 +79,7 @@ pub(super) fn about(folder: &Path) -> Vec<String> {
 }
 
 fn said(what: &str, value: &str) -> String {
-    let text = value.trim_matches('"');
-    let mut short: String = text.chars().take(SHOWN).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        short.push('…');
-    }
-    format!("{what}: {}", crate::history::visible_line(&short))
+    format!("{what}: {}", history::visible_line(&history::cut(value.trim_matches('"'), SHOWN)))
 }
 
 /// The first part of a file as text.

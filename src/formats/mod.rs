@@ -33,6 +33,7 @@ pub mod text;
 pub mod timekiller;
 pub mod veristrong;
 pub mod viper;
+mod watch;
 
 pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};

@@ -5,8 +5,10 @@
 //! one by one, without keeping their neighbours. Neither step recurses into nested values.
 
 use super::error::{ReadError, escape, excerpt};
+use super::watch::Watch;
 use super::{Place, Problem};
 use crate::control::Control;
+use crate::history::cut;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -18,15 +20,10 @@ use std::fmt;
 pub(super) struct Text<'a> {
     format: &'static str,
     bytes: &'a [u8],
-    control: &'a Control,
+    watch: Watch<'a>,
     /// Some byte and its line, from 1.
     counted: Cell<(usize, u32)>,
-    /// The byte up to which the control knows of progress.
-    reported: Cell<usize>,
 }
-
-/// Bytes between two checks of the control.
-const BYTES_PER_CHECK: usize = 1 << 16;
 
 /// Longest message of the JSON parser that is passed on, in characters: it may quote the file.
 const MESSAGE: usize = 200;
@@ -34,7 +31,7 @@ const MESSAGE: usize = 200;
 impl<'a> Text<'a> {
     /// The whole text of a file in a format, without a byte order mark.
     pub(super) fn new(format: &'static str, bytes: &'a [u8], control: &'a Control) -> Text<'a> {
-        Text { format, bytes, control, counted: Cell::new((0, 1)), reported: Cell::new(0) }
+        Text { format, bytes, watch: Watch::new(format, control, Watch::EVERY), counted: Cell::new((0, 1)) }
     }
 
     /// The one JSON value in `bytes`, a part of the text that begins with a line. Errors: invalid JSON or UTF-8, or
@@ -68,8 +65,8 @@ impl<'a> Text<'a> {
             return Err(self.expected(array, expected));
         }
         let mut failed = None;
-        let each = |element| {
-            self.report(element)?;
+        let each = |element: &'a RawValue| {
+            self.watch.at(self.offset(element.get().as_bytes()))?;
             work(element)
         };
         let visitor = Elements { work: each, failed: &mut failed };
@@ -166,18 +163,6 @@ impl<'a> Text<'a> {
         self.counted.set((offset, line));
         line
     }
-
-    /// Reports progress to the control.
-    fn report(&self, piece: &RawValue) -> Result<(), ReadError> {
-        let offset = self.offset(piece.get().as_bytes());
-        let done = offset.saturating_sub(self.reported.get());
-        if done < BYTES_PER_CHECK {
-            return Ok(());
-        }
-        self.reported.set(offset);
-        self.control.advance(done as u64);
-        self.control.check().map_err(|interrupt| ReadError::whole(self.format, interrupt))
-    }
 }
 
 /// Whether JSON's text of a value is that of an integer.
@@ -187,15 +172,10 @@ fn is_integer(text: &str) -> bool {
 }
 
 /// The message of the JSON parser, without the place, on one line and shortened.
-fn message(error: &serde_json::Error) -> String {
+pub(super) fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let text = text.strip_suffix(&place).unwrap_or(&text);
-    let mut shown: String = text.chars().take(MESSAGE).collect();
-    if text.chars().nth(MESSAGE).is_some() {
-        shown.push('…');
-    }
-    escape(&shown)
+    escape(&cut(text.strip_suffix(&place).unwrap_or(&text), MESSAGE))
 }
 
 /// Yields the elements of an array.

@@ -18,6 +18,7 @@
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, excerpt};
+use super::watch::Watch;
 use super::{Format, Input, Likelihood, Problem, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, TransactionId};
@@ -56,14 +57,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         elements: Vec::new(),
     };
     let mut promised = None;
-    let mut reported = 0;
+    let (watch, mut at) = (Watch::new(FORMAT.name, control, Watch::EVERY), 0);
     for line in bytes.split(|&b| b == b'\n') {
         reader.line = Line { bytes: line, at: 0, number: reader.line.number + 1 };
-        reported += line.len() as u64 + 1;
-        if reader.line.number.is_multiple_of(LINES_PER_CHECK) {
-            control.advance(std::mem::take(&mut reported));
-            control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-        }
+        at += line.len() + 1;
+        watch.at(at)?;
         if line.trim_ascii().is_empty() {
             continue;
         }
@@ -88,9 +86,6 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         _ => Err(ReadError::whole(FORMAT.name, Problem::Empty)),
     }
 }
-
-/// Lines between two checks of the control.
-const LINES_PER_CHECK: u64 = 4096;
 
 /// Where a transaction began.
 struct Begun {

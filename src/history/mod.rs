@@ -53,7 +53,7 @@ pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
-pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, is_hidden, is_isolate, visible, visible_line};
+pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible, visible_line};
 pub(crate) use words::words;
 
 use lines::Lines;

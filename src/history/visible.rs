@@ -51,6 +51,14 @@ pub fn visible_line(text: &str) -> String {
     written_out(text, acts_in_line)
 }
 
+/// The first `most` characters of a text, with an ellipsis if there are more.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Displayed text, as people type it: without isolates.
 pub fn as_typed(shown: &str) -> String {
     shown.replace(is_isolate, "")

@@ -5,9 +5,8 @@ use super::log::{Access, Atom, Content, Incident, Log, MicroOperation, Operand, 
 use super::scan::{Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
-
-/// Operations between two checks of the control.
-const OPERATIONS_PER_CHECK: u32 = 1024;
+use crate::formats::watch::Watch;
+use crate::history::cut;
 
 /// Longest name from the file that a message shows, in characters.
 const SHOWN: usize = 40;
@@ -50,19 +49,19 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     /// All operations of the file: one after the other, or within vectors or lists. Only the first array of JSON
     /// counts.
     pub(super) fn file(mut self, control: &Control) -> Result<Log<'a>, ReadError> {
-        let mut reported = 0;
+        let watch = Watch::new(self.scan.format(), control, 0);
         loop {
             self.scan.blanks()?;
             match self.scan.peek() {
                 None => return Ok(self.log),
-                Some(b'{') => self.checked_operation(control, &mut reported)?,
+                Some(b'{') => self.checked_operation(&watch)?,
                 _ => {
                     let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten() else {
                         return self.scan.fail(Self::AN_OPERATION);
                     };
                     let mut first = true;
                     while self.scan.more(close, &mut first)? {
-                        self.checked_operation(control, &mut reported)?;
+                        self.checked_operation(&watch)?;
                     }
                     if JSON {
                         return self.after_array();
@@ -88,12 +87,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(self.log)
     }
 
-    fn checked_operation(&mut self, control: &Control, reported: &mut usize) -> Result<(), ReadError> {
-        if self.log.n_operations().is_multiple_of(OPERATIONS_PER_CHECK) {
-            control.advance((self.scan.at() - *reported) as u64);
-            *reported = self.scan.at();
-            control.check().map_err(|interrupt| ReadError::whole(self.scan.format(), interrupt))?;
-        }
+    fn checked_operation(&mut self, watch: &Watch<'_>) -> Result<(), ReadError> {
+        watch.at(self.scan.at())?;
         self.operation()
     }
 
@@ -483,9 +478,5 @@ fn is_nemesis(process: &str) -> bool {
 
 /// A name from the file for messages: short and on one line.
 fn shown(name: &str) -> String {
-    let mut short: String = name.chars().take(SHOWN).collect();
-    if name.chars().nth(SHOWN).is_some() {
-        short.push('…');
-    }
-    escape(&short)
+    escape(&cut(name, SHOWN))
 }

@@ -1,8 +1,10 @@
 //! JSON → history, in one pass.
 
 use super::{FORMAT, SCHEMA};
-use crate::control::{Control, Interrupt};
-use crate::formats::error::{ReadError, escape};
+use crate::control::Control;
+use crate::formats::error::ReadError;
+use crate::formats::raw_json::message;
+use crate::formats::watch::Watch;
 use crate::formats::{Input, Place, Problem, name};
 use crate::history::{Builder, Draft, History, Incident, Interval, OperationKind, Outcome, SessionId, Value};
 #[cfg(feature = "cli")]
@@ -15,49 +17,36 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
     let bytes = crate::formats::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let builder = Builder::new(input.origin(FORMAT.name));
-    let mut state = State { builder, bytes, control, passed: 0, line: 1, reported: 0, interrupt: None };
+    let watch = Watch::new(FORMAT.name, control, Watch::EVERY);
+    let mut state = State { builder, bytes, watch, passed: 0, line: 1, stopped: None };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let result = HistorySeed(&mut state).deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    match (result, state.interrupt) {
-        (_, Some(interrupt)) => Err(ReadError::whole(FORMAT.name, interrupt)),
+    match (result, state.stopped) {
+        (_, Some(error)) => Err(error),
         (Err(error), None) => Err(read_error(&error)),
         (Ok(()), None) => state.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error)),
     }
 }
 
-/// Longest message of the JSON parser that is passed on, in characters: it may quote the file.
-const MESSAGE: usize = 200;
-
 fn read_error(error: &serde_json::Error) -> ReadError {
     let (line, column) = (error.line() as u64, error.column() as u64);
-    let problem = if error.is_eof() {
-        Problem::Expected { expected: "more JSON", found: "the end of the file".to_owned() }
-    } else {
-        let text = error.to_string();
-        let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-        let mut shown: String = text.chars().take(MESSAGE).collect();
-        if text.chars().nth(MESSAGE).is_some() {
-            shown.push('…');
-        }
-        Problem::Other(escape(&shown))
+    let problem = match error.is_eof() {
+        true => Problem::Expected { expected: "more JSON", found: "the end of the file".to_owned() },
+        false => Problem::Other(message(error)),
     };
     let place = if line == 0 { Place::Whole } else { Place::Line { line, column } };
     ReadError::new(FORMAT.name, place, problem)
 }
 
-/// Bytes between two checks of the control.
-const BYTES_PER_CHECK: usize = 1 << 16;
-
 struct State<'a> {
     builder: Builder,
     bytes: &'a [u8],
-    control: &'a Control,
+    watch: Watch<'a>,
     /// Some byte that was read, and its line, from 1.
     passed: usize,
     line: u32,
-    /// The byte up to which the control knows of progress.
-    reported: usize,
-    interrupt: Option<Interrupt>,
+    /// The control said to stop.
+    stopped: Option<ReadError>,
 }
 
 impl State<'_> {
@@ -69,15 +58,13 @@ impl State<'_> {
         let between = self.bytes.get(self.passed..at).unwrap_or_default();
         self.line = self.line.saturating_add(memchr::memchr_iter(b'\n', between).count() as u32);
         self.passed = at;
-        if at - self.reported >= BYTES_PER_CHECK {
-            self.control.advance((at - self.reported) as u64);
-            self.reported = at;
-            if let Err(interrupt) = self.control.check() {
-                self.interrupt = Some(interrupt);
-                return Err(E::custom("stopped"));
+        match self.watch.at(at) {
+            Ok(()) => Ok(self.line),
+            Err(error) => {
+                self.stopped = Some(error);
+                Err(E::custom("stopped"))
             }
         }
-        Ok(self.line)
     }
 }
 

@@ -16,6 +16,7 @@
 use crate::control::Control;
 use crate::formats::elle::calls::{Clock, Event};
 use crate::formats::elle::{self, Reader, Scanner, Token};
+use crate::formats::watch::Watch;
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError};
 use crate::history::{Builder, History};
 use memchr::memmem;
@@ -33,9 +34,6 @@ pub const FORMAT: Format = Format {
 
 /// The text directly before every operation; other text may precede it.
 const PREFIX: &[u8] = b"jepsen.util - ";
-
-/// Lines between two checks of the control.
-const LINES_PER_CHECK: u64 = 4096;
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let operation = |line: &[u8]| {
@@ -56,13 +54,10 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = crate::formats::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
     let mut reader = Reader::new(Scanner::<false>::new(FORMAT.name, bytes));
-    let (mut start, mut number, mut reported, mut passed) = (0, 0u64, 0, 0u64);
+    let watch = Watch::new(FORMAT.name, control, 0);
+    let (mut start, mut number, mut passed) = (0, 0u64, 0u64);
     while start < bytes.len() {
-        if number.is_multiple_of(LINES_PER_CHECK) {
-            control.advance((start - reported) as u64);
-            reported = start;
-            control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-        }
+        watch.at(start)?;
         number += 1;
         let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
         let line = &bytes[start..end];

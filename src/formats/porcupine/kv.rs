@@ -28,6 +28,7 @@ use crate::control::Control;
 use crate::formats::elle::calls::{self, Clock, Event, Stage};
 use crate::formats::elle::{Scanner, Token, content_of};
 use crate::formats::porcupine::twins::Action;
+use crate::formats::watch::Watch;
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError};
 use crate::history::{Builder, History};
 use memchr::memmem;
@@ -38,9 +39,6 @@ use stores::Stores;
 /// The row of the table.
 pub const FORMAT: Format =
     Format { name: "porcupine-kv", aliases: &[], extensions: &["txt"], part_name: None, sniff, read, write: None };
-
-/// Operations between two checks of the control.
-const OPERATIONS_PER_CHECK: usize = 1024;
 
 fn sniff(input: &Input<'_>) -> Likelihood {
     let Some(line) = input.head_lines().next() else { return Likelihood::No };
@@ -64,17 +62,13 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", bytes.len() as u64);
     let mut reader = Reader { scan: Scanner::new(FORMAT.name, bytes), keys: Vec::new(), places: FxHashMap::default() };
     let mut events = Vec::new();
-    let mut reported = 0;
+    let watch = Watch::new(FORMAT.name, control, 0);
     loop {
         reader.scan.blanks()?;
         if reader.scan.peek().is_none() {
             break;
         }
-        if events.len().is_multiple_of(OPERATIONS_PER_CHECK) {
-            control.advance((reader.scan.at() - reported) as u64);
-            reported = reader.scan.at();
-            control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
-        }
+        watch.at(reader.scan.at())?;
         let place = u32::try_from(events.len()).unwrap_or(u32::MAX);
         let event = reader.operation(place)?;
         events.push(event);
