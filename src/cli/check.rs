@@ -8,8 +8,7 @@ use super::output::{Output, write_file};
 use super::progress::{self, Meter};
 use super::self_check::SelfCheck;
 use super::shards::{self, Target};
-use super::values::Claim;
-use super::{CheckArguments, ExitCode, claims, complain, disagreements, follow, paging};
+use super::{CheckArguments, ExitCode, claims, complain, disagreements, follow, paging, pool};
 use crate::audit;
 use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Findings, Options, Page, Share};
@@ -21,15 +20,12 @@ use crate::history::{History, visible};
 use crate::papers::{self, Choice};
 use crate::relations::{self, Resolution};
 use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally};
-use anyhow::Context;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    if let Some(Claim::Help) = arguments.claim {
-        let list = claims::list(out);
-        out.text(&list);
+    if claims::listed(arguments.claim, out) {
         return Ok(ExitCode::Satisfied);
     }
     anyhow::ensure!(!arguments.paths.is_empty(), "no history is given");
@@ -40,10 +36,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     if arguments.follow.follow {
         return follow::run(arguments, out);
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.map_or(0, usize::from))
-        .build()
-        .context("threads cannot be started")?;
+    let pool = pool(arguments.threads)?;
     let files = formats::histories(&arguments.paths, &Control::new())?;
     if arguments.count_by.is_some() && files.len() > 1 && !arguments.json {
         anyhow::bail!("--count-by needs a single history, or --json");
@@ -159,7 +152,7 @@ impl Job<'_> {
         let known = if is_page { self.known_before_counting(path, &decided) } else { String::new() };
         let checked = progress::shown_with(&known, line, || self.pool.install(|| self.list(decided)));
         self.print(path, &checked, line_width, target)?;
-        let of_promise = |promise: &Promise| ExitCode::of_promise(promise.is_kept(&checked.findings.levels));
+        let of_promise = |promise: &Promise| claims::verdict(promise.is_kept(&checked.findings.levels)).into();
         let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
         Ok(disagreements::told(path, &checked.findings, code))
     }

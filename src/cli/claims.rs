@@ -1,12 +1,11 @@
 //! What products promise: the list, and whether a history keeps a promise.
 
-use super::ExitCode;
 use super::output::{Output, Paint};
 use super::values::Claim;
 use crate::checkers::lattice::{ClaimedLevel, PROMISES, Promise, claimed, holds, strongest_satisfied};
 use crate::checkers::{Findings, Level, LevelResult};
 use crate::history::History;
-use crate::report::PromiseEntry;
+use crate::report::{PromiseEntry, VerdictWord};
 
 /// The promise that is claimed, if one is.
 pub(super) fn promised(claim: Option<Claim>) -> Option<&'static Promise> {
@@ -16,8 +15,26 @@ pub(super) fn promised(claim: Option<Claim>) -> Option<&'static Promise> {
     }
 }
 
+/// Lists the promises that are known if they are asked for. Whether they are.
+pub(super) fn listed(claim: Option<Claim>, out: &mut Output) -> bool {
+    let is_asked = matches!(claim, Some(Claim::Help));
+    if is_asked {
+        out.text(&list(out));
+    }
+    is_asked
+}
+
+/// The verdict on a promise, which may be kept, broken, or neither shown.
+pub(super) fn verdict(is_kept: Option<bool>) -> VerdictWord {
+    match is_kept {
+        Some(true) => VerdictWord::Satisfied,
+        Some(false) => VerdictWord::Violated,
+        None => VerdictWord::Undecided,
+    }
+}
+
 /// All that is known, a line each.
-pub(super) fn list(out: &Output) -> String {
+fn list(out: &Output) -> String {
     let width = PROMISES.iter().map(|promise| promise.name().len()).max().unwrap_or(0);
     let line = |promise: &Promise| {
         let level = promise.level().unwrap_or("-");
@@ -37,11 +54,7 @@ pub(super) fn list(out: &Output) -> String {
 /// "Claim: postgresql repeatable read promises R-SI (on one node): violated; the strongest level checked that holds is SI".
 pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> String {
     let note = if promise.note.is_empty() { String::new() } else { format!(" ({})", promise.note) };
-    let (paint, word) = match ExitCode::of_promise(promise.is_kept(&findings.levels)) {
-        ExitCode::Satisfied => (Paint::Good, "satisfied"),
-        ExitCode::Violated => (Paint::Bad, "violated"),
-        _ => (Paint::Open, "undecided"),
-    };
+    let verdict = verdict(promise.is_kept(&findings.levels));
     let holds: Vec<&str> = strongest_satisfied(findings.verdicts()).into_iter().map(Level::code).collect();
     let holds = match holds[..] {
         [] => "no level that was checked holds".to_owned(),
@@ -49,7 +62,11 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
         _ => format!("the strongest levels checked that hold are {}", holds.join(", ")),
     };
     let level = promise.level().unwrap_or_default();
-    format!("\nClaim: {} promises {level}{note}: {}; {holds}\n", promise.name(), out.paint(paint, word))
+    format!(
+        "\nClaim: {} promises {level}{note}: {}; {holds}\n",
+        promise.name(),
+        out.paint(Paint::of(verdict), verdict.word())
+    )
 }
 
 /// "Claimed by the test: :snapshot-isolation, which is P-SI here: satisfied", a line for each level.

@@ -1,25 +1,21 @@
 //! Levels on which the checkers and the verifier disagree: that is a bug in this program, so it is reported loudly.
 
+use super::output::codes;
 use super::{ExitCode, complain};
-use crate::checkers::{Cause, Findings, Verdict};
+use crate::checkers::{Cause, Findings, LevelResult, Verdict};
 use std::path::Path;
 
 /// Says on standard error which file to report, if there is any such level, and raises the exit code `done` to at least
 /// undecided.
 pub(super) fn told(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
-    let levels: Vec<&str> = findings
-        .levels
-        .iter()
-        .filter(|result| matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. })))
-        .map(|result| result.level.code())
-        .collect();
+    let is_disputed = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. }));
+    let levels = codes(findings.levels.iter().filter(is_disputed).map(|result| result.level));
     if levels.is_empty() {
         return done;
     }
     complain(&format!(
-        "{}: internal disagreement at {}: the verifier does not accept the evidence; please report this and attach that file",
-        path.display(),
-        levels.join(", ")
+        "{}: internal disagreement at {levels}: the verifier does not accept the evidence; please report this and attach that file",
+        path.display()
     ));
     done.max(ExitCode::Undecided)
 }

@@ -1,6 +1,7 @@
 //! The meaning of the exit code.
 
-use crate::checkers::{Findings, Verdict};
+use crate::checkers::Findings;
+use crate::report::VerdictWord;
 
 /// The program's exit codes. If there are several, the worst counts: unreadable, then violated, then undecided, then
 /// satisfied.
@@ -19,21 +20,12 @@ pub enum ExitCode {
 impl ExitCode {
     /// That of the verdicts on a history.
     pub(super) fn of(findings: &Findings) -> ExitCode {
-        let codes = findings.levels.iter().map(|result| match result.verdict {
-            Verdict::Satisfied(_) => ExitCode::Satisfied,
-            Verdict::Violated => ExitCode::Violated,
-            Verdict::Undecided(_) => ExitCode::Undecided,
-        });
-        codes.max().unwrap_or(ExitCode::Satisfied)
+        ExitCode::worst(findings.levels.iter().map(|result| VerdictWord::from(&result.verdict)))
     }
 
-    /// That of a promise, which may be kept, broken, or neither shown.
-    pub(super) fn of_promise(is_kept: Option<bool>) -> ExitCode {
-        match is_kept {
-            Some(true) => ExitCode::Satisfied,
-            Some(false) => ExitCode::Violated,
-            None => ExitCode::Undecided,
-        }
+    /// That of several verdicts.
+    pub(super) fn worst(verdicts: impl Iterator<Item = VerdictWord>) -> ExitCode {
+        verdicts.map(ExitCode::from).max().unwrap_or(ExitCode::Satisfied)
     }
 
     /// The exit code of the process.
@@ -43,6 +35,16 @@ impl ExitCode {
             ExitCode::Violated => 1,
             ExitCode::Unusable => 2,
             ExitCode::Undecided => 3,
+        }
+    }
+}
+
+impl From<VerdictWord> for ExitCode {
+    fn from(verdict: VerdictWord) -> ExitCode {
+        match verdict {
+            VerdictWord::Satisfied => ExitCode::Satisfied,
+            VerdictWord::Violated => ExitCode::Violated,
+            VerdictWord::Undecided => ExitCode::Undecided,
         }
     }
 }

@@ -1,15 +1,15 @@
 //! `isoscope explain`: violations in words, or why a level holds.
 
 use super::args::AskedArguments;
-use super::output::Output;
+use super::output::{Output, codes_of};
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging, witnesses};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
+use crate::checkers::{Findings, Level, Options, Pattern, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
 use crate::history::History;
-use crate::report::grouped;
+use crate::report::{VerdictWord, grouped};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -149,19 +149,12 @@ fn unknown(name: &ViolationName, findings: &Findings) -> String {
 }
 
 fn nothing_to_explain(findings: &Findings) -> String {
-    let codes = |wanted: fn(&Verdict) -> bool| {
-        let matching = findings.levels.iter().filter(|result| wanted(&result.verdict));
-        matching.map(|result| result.level.code()).collect::<Vec<_>>().join(", ")
-    };
-    let satisfied = codes(|v| matches!(v, Verdict::Satisfied(_)));
-    let undecided = codes(|v| matches!(v, Verdict::Undecided(_)));
-    let violated = codes(|v| matches!(v, Verdict::Violated));
     let mut parts = Vec::new();
-    for (codes, word) in
-        [(satisfied, "satisfied"), (violated, "violated, without a listed violation"), (undecided, "undecided")]
-    {
+    for verdict in VerdictWord::ALL {
+        let codes = codes_of(verdict, findings);
+        let unlisted = if verdict == VerdictWord::Violated { ", without a listed violation" } else { "" };
         if !codes.is_empty() {
-            parts.push(format!("{codes}: {word}"));
+            parts.push(format!("{codes}: {verdict}{unlisted}"));
         }
     }
     format!("No violation to explain. {}", parts.join("; "))

@@ -78,11 +78,6 @@ pub(super) fn end(end: &FollowedEnd, out: &Output) -> String {
     let heading = out.paint(Paint::Strong, &visible(&end.path));
     let mut text = format!("\n{heading}  {}\n\n", out.paint(Paint::Faint, &facts));
     for FollowedLevel { level, verdict, left_out, reason } in &end.levels {
-        let (paint, word) = match verdict {
-            VerdictWord::Satisfied => (Paint::Good, "satisfied"),
-            VerdictWord::Violated => (Paint::Bad, "violated"),
-            VerdictWord::Undecided => (Paint::Open, "undecided"),
-        };
         let reason = reason.as_ref().map(|why| format!("  ({why})"));
         let left_out = left_out.map(|n| {
             let reads = if n == 1 { "1 read that is" } else { &format!("{} reads that are", grouped(n)) };
@@ -91,7 +86,7 @@ pub(super) fn end(end: &FollowedEnd, out: &Output) -> String {
         let name = Level::with_code(level).map_or("", Level::long_name);
         text += &format!(
             "  {level:4}  {}  {}{}\n",
-            out.paint(paint, &format!("{word:9}")),
+            out.paint(Paint::of(*verdict), &format!("{:9}", verdict.word())),
             out.paint(Paint::Faint, name),
             reason.or(left_out).unwrap_or_default()
         );

@@ -1,29 +1,23 @@
 //! Says what a follower finds, in words or as JSON.
 
-use super::output::Output;
+use super::output::{Output, codes};
 use super::{ExitCode, follow_text};
 use crate::checkers::Level;
 use crate::follow::{FOLLOWED, Options};
-use crate::report::{Followed, FollowedEnd, FollowedEvent, FollowedLevel, Progress, VerdictWord};
+use crate::report::{Followed, FollowedEnd, FollowedEvent, Progress};
 use std::io::{IsTerminal, Write};
 
 /// The levels asked for, if all can be followed.
 pub(super) fn levels(asked: &[Level]) -> anyhow::Result<Vec<Level>> {
     if let Some(other) = asked.iter().find(|level| !FOLLOWED.contains(level)) {
-        let followed: Vec<&str> = FOLLOWED.iter().map(|level| level.code()).collect();
-        anyhow::bail!("{other} cannot be followed, only {}", followed.join(", "));
+        anyhow::bail!("{other} cannot be followed, only {}", codes(FOLLOWED));
     }
     Ok(if asked.is_empty() { Options::default().levels } else { asked.to_vec() })
 }
 
 /// The exit code of the last answers.
 pub(super) fn exit_code(end: &FollowedEnd) -> ExitCode {
-    let code = |level: &FollowedLevel| match level.verdict {
-        VerdictWord::Satisfied => ExitCode::Satisfied,
-        VerdictWord::Violated => ExitCode::Violated,
-        VerdictWord::Undecided => ExitCode::Undecided,
-    };
-    end.levels.iter().map(code).max().unwrap_or(ExitCode::Satisfied)
+    ExitCode::worst(end.levels.iter().map(|level| level.verdict))
 }
 
 /// Says what happens, in words or as JSON.

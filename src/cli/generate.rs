@@ -1,11 +1,10 @@
 //! `isoscope generate`: a history from a workload and a store model.
 
 use super::output::{self, Output};
-use super::{ExitCode, GenerateArguments, convert, input};
+use super::{ExitCode, GenerateArguments, convert, input, pool};
 use crate::control::Control;
 use crate::files;
 use crate::formats::{self, Writer};
-use anyhow::Context;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -30,8 +29,7 @@ fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::R
         "--histories writes a file for each history, and in the format {format} a history is a folder"
     );
     let ending = formats::format(format).and_then(|row| row.extensions.first()).unwrap_or(&"txt");
-    let threads = arguments.threads.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("threads cannot be started")?;
+    let pool = pool(arguments.threads)?;
     let first = arguments.workload.seed;
     let width = first.saturating_add(n).to_string().len();
     let file = |seed: u64| -> anyhow::Result<(String, Vec<u8>)> {

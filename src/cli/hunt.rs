@@ -2,20 +2,20 @@
 
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::follow_text::time;
-use super::output::{Output, Paint, code_width};
+use super::output::{Output, Paint, code_width, codes};
 use super::values::{Claim, claim};
 use super::workload::WorkloadArguments;
 use super::{ExitCode, MINIMIZING, claims, complain, disagreements};
 use crate::audit::{Example, Examples};
+use crate::checkers::Level;
 use crate::checkers::lattice::Promise;
-use crate::checkers::{Level, Verdict};
 use crate::control::Control;
 use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::generate::{Kind, Length, Workload};
 use crate::hunt::{self, Hunt, Judged, Live, News, Opened, Plan};
-use crate::report::grouped;
+use crate::report::{VerdictWord, grouped};
 use crate::{health, relations};
 use anyhow::Context;
 use clap::Args;
@@ -80,9 +80,7 @@ pub struct HuntArguments {
 }
 
 pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    if let Some(Claim::Help) = arguments.claim {
-        let list = claims::list(out);
-        out.text(&list);
+    if claims::listed(arguments.claim, out) {
         return Ok(ExitCode::Satisfied);
     }
     let promise = claims::promised(arguments.claim);
@@ -100,7 +98,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         keep: arguments.keep,
     });
     if opened.has_several_servers() && arguments.level.is_empty() && promise.is_none() {
-        let (name, isolation, codes) = (opened.name, opened.isolation, names(&levels));
+        let (name, isolation, codes) = (opened.name, opened.isolation, codes(levels.iter().copied()));
         out.text(&format!(
             "{name} promises {codes} at {isolation} for one server; this asks for it across all of them\n"
         ));
@@ -126,7 +124,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         }
     }
     if arguments.all_rounds {
-        out.text(&format!("{violated} of {rounds} rounds violate {}\n", names(&levels)));
+        out.text(&format!("{violated} of {rounds} rounds violate {}\n", codes(levels.iter().copied())));
     }
     Ok(if violated > 0 { ExitCode::Violated } else { worst })
 }
@@ -186,7 +184,7 @@ fn shrink(
     };
     out.text(&format!(
         "\n{violated} of {RUNS} runs of the smallest workload found violate {}{faults}:\n  {}\n  {}\n",
-        names(playing.levels),
+        codes(playing.levels.iter().copied()),
         hunt::arguments(&workload),
         kept.display()
     ));
@@ -254,11 +252,6 @@ pub(super) fn play(
     Ok(Some(code))
 }
 
-/// The codes of levels.
-pub(super) fn names(levels: &[Level]) -> String {
-    levels.iter().map(|level| level.code()).collect::<Vec<_>>().join(", ")
-}
-
 /// The workload of a hunt, if no other is requested. Replicas differ for moments only, so it is long; sessions that write
 /// keys of their own leave no doubt about the order of versions.
 fn defaults(opened: &Opened) -> Workload {
@@ -286,12 +279,8 @@ pub(super) fn levels_of(requested: &[Level], opened: &Opened) -> anyhow::Result<
 fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
     let width = code_width(&judged.findings);
     for result in &judged.findings.levels {
-        let paint = match result.verdict {
-            Verdict::Satisfied(_) => Paint::Good,
-            Verdict::Violated => Paint::Bad,
-            Verdict::Undecided(_) => Paint::Open,
-        };
-        let verdict = out.paint(paint, result.verdict.word());
+        let verdict = VerdictWord::from(&result.verdict);
+        let verdict = out.paint(Paint::of(verdict), verdict.word());
         let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
         out.text(&format!("  {:width$}  {verdict}{condition}\n", result.level.code()));
     }

@@ -1,10 +1,10 @@
 //! `isoscope merge-reports`: the reports of shards, joined into one report for each history.
 
 use super::output::{Output, write_file};
-use super::{ExitCode, MergeArguments, complain};
+use super::{ExitCode, MergeArguments, claims, complain};
 use crate::control::Control;
 use crate::formats;
-use crate::report::{self, Document, LevelEntry, VerdictWord};
+use crate::report::{self, Document, LevelEntry};
 use std::path::Path;
 
 pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -71,12 +71,7 @@ fn exit_code(document: &Document) -> ExitCode {
     if let Document::Report(report) = document
         && let Some(promised) = &report.promised
     {
-        return ExitCode::of_promise(promised.kept);
+        return claims::verdict(promised.kept).into();
     }
-    let code = |entry: &LevelEntry| match entry.verdict {
-        VerdictWord::Satisfied => ExitCode::Satisfied,
-        VerdictWord::Violated => ExitCode::Violated,
-        VerdictWord::Undecided => ExitCode::Undecided,
-    };
-    levels(document).iter().map(code).max().unwrap_or(ExitCode::Satisfied)
+    ExitCode::worst(levels(document).iter().map(|entry| entry.verdict))
 }

@@ -56,6 +56,7 @@ pub use workload::GenerateArguments;
 
 use crate::fonts;
 use crate::history::{History, visible_line};
+use anyhow::Context;
 use clap::Parser;
 use output::Output;
 use std::ffi::OsString;
@@ -129,6 +130,12 @@ pub fn run(command: &Command) -> ExitCode {
         ExitCode::Unusable
     });
     out.outcome(code)
+}
+
+/// Threads to work with; as many as there are cores unless a number is given.
+fn pool(threads: Option<u16>) -> anyhow::Result<rayon::ThreadPool> {
+    let threads = threads.map_or(0, usize::from);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("threads cannot be started")
 }
 
 /// Reports an error on standard error, in one line.

@@ -1,9 +1,10 @@
 //! Standard output, which may be closed at any time, and other outputs.
 
 use super::ExitCode;
-use crate::checkers::Findings;
+use crate::checkers::{Findings, Level, LevelResult};
 use crate::files;
 use crate::history::acts_in_line;
+use crate::report::VerdictWord;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -27,9 +28,31 @@ pub(super) enum Paint {
     Faint,
 }
 
+impl Paint {
+    /// That of a verdict.
+    pub(super) fn of(verdict: VerdictWord) -> Paint {
+        match verdict {
+            VerdictWord::Satisfied => Paint::Good,
+            VerdictWord::Violated => Paint::Bad,
+            VerdictWord::Undecided => Paint::Open,
+        }
+    }
+}
+
 /// The characters of the longest code among the levels that were decided.
 pub(super) fn code_width(findings: &Findings) -> usize {
     findings.levels.iter().map(|result| result.level.code().len()).fold(4, usize::max)
+}
+
+/// The codes of levels, in a sentence.
+pub(super) fn codes(levels: impl IntoIterator<Item = Level>) -> String {
+    levels.into_iter().map(Level::code).collect::<Vec<_>>().join(", ")
+}
+
+/// The codes of the levels with this verdict.
+pub(super) fn codes_of(verdict: VerdictWord, findings: &Findings) -> String {
+    let has = |result: &&LevelResult| VerdictWord::from(&result.verdict) == verdict;
+    codes(findings.levels.iter().filter(has).map(|result| result.level))
 }
 
 /// Standard output. Once the reader has gone away, nothing more is written, without a complaint: the exit code still

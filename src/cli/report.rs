@@ -2,19 +2,19 @@
 
 use super::check::{examine_and_check, resolve};
 use super::explain::{named, options};
-use super::output::{self, Output};
+use super::output::{self, Output, codes_of};
 use super::self_check::SelfCheck;
-use super::values::Claim;
 use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreements, input};
 use crate::audit::{self, Example, Examples};
+use crate::checkers::Findings;
 use crate::checkers::lattice::Promise;
-use crate::checkers::{Findings, Verdict};
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::history::Annotation;
 use crate::hunt::simplest_violation;
 use crate::papers::Choice;
+use crate::report::VerdictWord;
 use anyhow::Context;
 use std::path::Path;
 
@@ -26,9 +26,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         Some(ending) if ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm") => true,
         _ => arguments.output == Path::new("-"),
     };
-    if let Some(Claim::Help) = arguments.claim {
-        let list = claims::list(out);
-        out.text(&list);
+    if claims::listed(arguments.claim, out) {
         return Ok(ExitCode::Satisfied);
     }
     let promise = claims::promised(arguments.claim);
@@ -106,13 +104,8 @@ fn annotations_of(history: &Path) -> anyhow::Result<Vec<Annotation>> {
 
 /// Says why there is no report.
 fn nothing_to_report(arguments: &ReportArguments, findings: &Findings) -> ExitCode {
-    let with = |wanted: fn(&Verdict) -> bool| {
-        let levels = findings.levels.iter().filter(|result| wanted(&result.verdict));
-        levels.map(|result| result.level.code()).collect::<Vec<_>>().join(", ")
-    };
     let path = arguments.file.display();
-    let violated = with(|verdict| matches!(verdict, Verdict::Violated));
-    let undecided = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
+    let [violated, undecided] = [VerdictWord::Violated, VerdictWord::Undecided].map(|word| codes_of(word, findings));
     let (said, code) = match (violated.is_empty(), undecided.is_empty()) {
         (false, _) => (format!("{violated} violated, but no violation is listed"), ExitCode::Violated),
         (true, false) => (format!("no violation found, {undecided} undecided"), ExitCode::Undecided),

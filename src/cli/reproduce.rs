@@ -2,8 +2,8 @@
 
 use super::ExitCode;
 use super::collect::DatabaseArguments;
-use super::hunt::{Playing, levels_of, names, play};
-use super::output::Output;
+use super::hunt::{Playing, levels_of, play};
+use super::output::{Output, codes};
 use super::workload::WorkloadArguments;
 use crate::checkers::Level;
 use crate::formats::recording::{AGAIN, RECORDED};
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &ReproduceArguments, out: &mut Output) -> anyhow::R
         violated += u64::from(code == ExitCode::Violated);
         worst = worst.max(code);
     }
-    out.text(&format!("{} of {} runs violate {}\n", violated, arguments.rounds, names(&levels)));
+    out.text(&format!("{} of {} runs violate {}\n", violated, arguments.rounds, codes(levels.iter().copied())));
     Ok(if violated > 0 { ExitCode::Violated } else { worst })
 }
 

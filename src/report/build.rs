@@ -128,11 +128,7 @@ fn published(counts: &BTreeMap<Pattern, u64>) -> Counts {
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
     let mut entry = LevelEntry {
         level: result.level.code().to_owned(),
-        verdict: match result.verdict {
-            Verdict::Satisfied(_) => VerdictWord::Satisfied,
-            Verdict::Violated => VerdictWord::Violated,
-            Verdict::Undecided(_) => VerdictWord::Undecided,
-        },
+        verdict: VerdictWord::from(&result.verdict),
         checker: result.checker.to_owned(),
         seconds: rounded(result.seconds),
         reason: None,

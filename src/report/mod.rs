@@ -38,7 +38,8 @@ pub use tally::{Tally, TallyBy, TallyRow, key_of, sessions_of};
 
 pub use crate::history::grouped;
 
-use crate::history::Rules;
+use crate::checkers::Verdict;
+use crate::history::{Rules, words};
 #[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -258,17 +259,29 @@ pub struct FaultEntry {
     pub end: Option<i64>,
 }
 
-/// The answer to whether a history satisfies a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictWord {
-    /// A legal execution explains the history.
-    Satisfied,
-    /// None does.
-    Violated,
-    /// Not known.
-    Undecided,
+words! {
+    /// The answer to whether a history satisfies a level.
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "cli", derive(JsonSchema))]
+    #[serde(rename_all = "lowercase")]
+    VerdictWord by word {
+        /// A legal execution explains the history.
+        Satisfied = "satisfied",
+        /// None does.
+        Violated = "violated",
+        /// Not known.
+        Undecided = "undecided",
+    }
+}
+
+impl From<&Verdict> for VerdictWord {
+    fn from(verdict: &Verdict) -> VerdictWord {
+        match verdict {
+            Verdict::Satisfied(_) => VerdictWord::Satisfied,
+            Verdict::Violated => VerdictWord::Violated,
+            Verdict::Undecided(_) => VerdictWord::Undecided,
+        }
+    }
 }
 
 /// One level's verdict.

@@ -2,6 +2,7 @@
 
 use crate::checkers::lattice::Promise;
 use crate::checkers::{Checker, Level, Options};
+use crate::cli::output::codes;
 use crate::cli::{CheckArguments, claims, paging};
 use crate::history::History;
 use crate::papers::Choice;
@@ -12,8 +13,10 @@ pub(super) fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let of_promise = claims::promised(arguments.claim).and_then(Promise::asked);
     for &level in arguments.level.iter().chain(&of_promise) {
         if !checker.decides(level) {
-            let decided: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
-            anyhow::bail!("the checker {checker} does not decide {level}, only {}", decided.join(", "));
+            anyhow::bail!(
+                "the checker {checker} does not decide {level}, only {}",
+                codes(checker.levels().iter().copied())
+            );
         }
     }
     let options =

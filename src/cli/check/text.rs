@@ -5,7 +5,7 @@ use crate::audit::{Example, Examples};
 use crate::checkers::lattice::{holds, strongest_satisfied};
 use crate::checkers::{Cause, Checker, Findings, Level, LevelResult, Pattern, Verdict, Violation};
 use crate::cli::explain::also_visible_as;
-use crate::cli::output::{Output, Paint, code_width};
+use crate::cli::output::{Output, Paint, code_width, codes};
 use crate::cli::{claims, paging};
 use crate::control::Control;
 use crate::health::{Health, Severity};
@@ -25,14 +25,6 @@ const SHOWN_IN_COMMON: usize = 20;
 
 /// Maximum number of findings about the history's health shown before the verdicts.
 const SHOWN_DOUBTS: usize = 4;
-
-fn paint_of(verdict: &Verdict) -> Paint {
-    match verdict {
-        Verdict::Satisfied(_) => Paint::Good,
-        Verdict::Violated => Paint::Bad,
-        Verdict::Undecided(_) => Paint::Open,
-    }
-}
 
 /// Ids of patterns with what they mean and counts, in the order of the table.
 fn counts(findings: &Findings) -> Vec<(&'static str, String, u64)> {
@@ -55,7 +47,7 @@ pub(super) fn line(path: &str, width: usize, findings: &Findings, out: &Output) 
         };
         // A star: the verdict only holds if some transactions set up the initial state.
         let condition = if result.assuming.is_empty() { "" } else { "*" };
-        out.paint(paint_of(&result.verdict), &format!("{}{mark}{condition}", result.level))
+        out.paint(Paint::of((&result.verdict).into()), &format!("{}{mark}{condition}", result.level))
     });
     let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();
     let patterns = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
@@ -112,10 +104,7 @@ fn strongest(findings: &Findings, out: &Output) -> String {
     match findings.levels.iter().map(|result| result.level).chain(holds.iter().copied()).all(is_usual) {
         true => String::new(),
         false if holds.is_empty() => String::new(),
-        false => {
-            let codes: Vec<&str> = holds.into_iter().map(Level::code).collect();
-            format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest checked that hold"), codes.join(", "))
-        }
+        false => format!("\n{}  {}\n", out.paint(Paint::Strong, "Strongest checked that hold"), codes(holds)),
     }
 }
 
@@ -221,7 +210,7 @@ fn facts(history: &History) -> String {
 
 fn level_line(history: &History, result: &LevelResult, width: usize, out: &Output) -> String {
     let word = result.verdict.word();
-    let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
+    let painted = out.paint(Paint::of((&result.verdict).into()), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
         _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
