@@ -16,159 +16,6 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// An action without a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// Choose a history file.
-    Open,
-    /// Choose a folder of histories.
-    OpenFolder,
-    /// Compare the open history with another.
-    CompareWith,
-    /// Read the open file again.
-    Reload,
-    /// Back to the welcome page.
-    Close,
-    /// Save the picture, the report or the argument.
-    Export,
-    /// Write everything about the anomaly for an issue tracker.
-    Report,
-    /// Copy the argument to the clipboard.
-    CopyMarkdown,
-    /// Close the window.
-    Quit,
-    /// Undo the last change.
-    Undo,
-    /// Redo the change that was undone.
-    Redo,
-    /// Write the project file next to the history.
-    SaveProject,
-    /// Copy a link to the current view to the clipboard.
-    CopyLink,
-    /// Bookmark the anomaly.
-    Bookmark,
-    /// Write a note on the anomaly.
-    EditNote,
-    /// Mark a transaction or a stretch of the history.
-    Mark,
-    /// Go to the next mark.
-    NextMark,
-    /// Go to the previous mark.
-    PreviousMark,
-    /// Group the list by something else.
-    GroupBy,
-    /// List more instances of the selected anomaly's pattern.
-    ListMore,
-    /// Select the pinned transaction for a what-if.
-    Choose,
-    /// Check only the selected transactions.
-    CheckOnly,
-    /// Check all but the selected transactions.
-    CheckWithout,
-    /// Leave the pinned transaction out of the picture.
-    Hide,
-    /// Put all transactions back into the picture.
-    ShowHidden,
-    /// Stop work, close what is open, release the selection: whichever applies first.
-    Escape,
-    /// Select the next listed anomaly.
-    NextAnomaly,
-    /// Select the previous listed anomaly.
-    PreviousAnomaly,
-    /// Select the smallest anomaly of the next class.
-    NextClass,
-    /// Select the smallest anomaly of the previous class.
-    PreviousClass,
-    /// Next step of the argument.
-    NextStep,
-    /// Previous step of the argument.
-    PreviousStep,
-    /// Go back to the previous view.
-    Back,
-    /// Go forward again.
-    Forward,
-    /// Find a command, an anomaly, a transaction or a key by its name.
-    Palette,
-    /// Show the next layer of the interpretation.
-    NextLayer,
-    /// Show the previous layer.
-    PreviousLayer,
-    /// Play layers or steps one after another, or pause.
-    Play,
-    /// Open the next case of the case tree.
-    NextCase,
-    /// Open the previous case.
-    PreviousCase,
-    /// Step through the operations of the counterexample.
-    Replay,
-    /// Draw the orders that were ruled out.
-    Alternatives,
-    /// Keep the pinned part in the picture.
-    Keep,
-    /// Draw a session as one card.
-    FoldSession,
-    /// Switch between the anomaly and its whole component.
-    SwitchScope,
-    /// Show or fold the evidence behind inferred edges.
-    ExpandEvidence,
-    /// Focus the anomaly filter.
-    FocusFilter,
-    /// Show everything.
-    Fit,
-    /// Zoom in.
-    ZoomIn,
-    /// Zoom out.
-    ZoomOut,
-    /// Switch between session columns and layers.
-    SwitchLayout,
-    /// Show or hide the pane below the graph.
-    Details,
-    /// Show where in the whole history the anomaly is.
-    Locate,
-    /// Show or hide the lattice of levels.
-    Lattice,
-    /// Check against every level of the lattice.
-    CheckEveryLevel,
-    /// A page in the middle of the window.
-    Show(Page),
-    /// Run the selected checkers.
-    RunCheckers,
-    /// The table of the open folder.
-    ShowBatch,
-    /// The page that makes a history with a workload.
-    ShowCollect,
-    /// Run the workload once.
-    RunWorkload,
-    /// Run it with other seeds until a violation appears.
-    Hunt,
-    /// Run it at every isolation level.
-    CompareLevels,
-    /// Open the recorded history.
-    OpenCollected,
-    /// Follow the open file, or show what is followed.
-    Follow,
-    /// Pause the lanes of what grows, or go on.
-    HoldLanes,
-    /// Open the first anomaly of what grows.
-    OpenFound,
-    /// Save the table of rounds.
-    WriteRounds,
-    /// Switch between true and compressed time.
-    SwitchTime,
-    /// Switch between dark and light.
-    SwitchTheme,
-    /// Larger text and controls.
-    LargerText,
-    /// Smaller text and controls.
-    SmallerText,
-    /// Text and controls of the usual size.
-    UsualText,
-    /// A tour of five steps.
-    Tour,
-    /// The help sheet with the keys.
-    Help,
-}
-
 /// Where a command is in the menus and the help sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
@@ -213,6 +60,20 @@ pub struct CommandRow {
     pub tooltip: &'static str,
     /// Keys that trigger it; the first is the one shown.
     pub keys: &'static [KeyboardShortcut],
+    /// Whether there is a line above it in its menu.
+    pub line_above: bool,
+    /// Whether it only makes sense while a history is open.
+    pub needs_history: bool,
+}
+
+impl CommandRow {
+    const fn line_above(self) -> CommandRow {
+        CommandRow { line_above: true, ..self }
+    }
+
+    const fn without_history(self) -> CommandRow {
+        CommandRow { needs_history: false, ..self }
+    }
 }
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -235,88 +96,119 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// The rows before those of the pages, in menu order.
-#[rustfmt::skip]
-const BEFORE_PAGES: [CommandRow; 60] = [
-    CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
-    CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
-    CommandRow { command: Command::CompareWith, group: Group::File, name: "Compare with…", tooltip: "Choose another history, such as one before or after a fix, and see what differs: verdicts, counts, and which anomalies went and came", keys: &[with_control(Key::D)] },
-    CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
-    CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
-    CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
-    CommandRow { command: Command::Report, group: Group::File, name: "Write report", tooltip: "Write a page, pictures, files and scripts for an issue tracker into a folder next to the history", keys: &[with_control_and_shift(Key::E)] },
-    CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
-    CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file next to the history", keys: &[with_control(Key::S)] },
-    CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
-    CommandRow { command: Command::RunWorkload, group: Group::File, name: "Run and record", tooltip: "Run the workload of the Collect page once, record it, and check it while it grows", keys: &[with_control(Key::Enter)] },
-    CommandRow { command: Command::Hunt, group: Group::File, name: "Hunt", tooltip: "Run the workload of the Collect page with one seed after the other until a violation appears", keys: &[with_control_and_shift(Key::H)] },
-    CommandRow { command: Command::CompareLevels, group: Group::File, name: "Compare levels", tooltip: "Run the workload of the Collect page at every isolation level of the database", keys: &[with_control_and_shift(Key::L)] },
-    CommandRow { command: Command::OpenCollected, group: Group::File, name: "Open recording", tooltip: "Open what the Collect page recorded last, at its violation if there is one", keys: &[with_control_and_shift(Key::N)] },
-    CommandRow { command: Command::WriteRounds, group: Group::File, name: "Save rounds as CSV", tooltip: "Write the table of the Collect page next to its histories", keys: &[with_control_and_shift(Key::S)] },
-    CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
-    CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes, marks, what is chosen or what is drawn", keys: &[with_control(Key::Z)] },
-    CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
-    CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
-    CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something about the selected anomaly", keys: &[plain(Key::I)] },
-    CommandRow { command: Command::Mark, group: Group::Edit, name: "Mark in the history", tooltip: "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes", keys: &[with_shift(Key::M)] },
-    CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one", keys: &[with_control_and_shift(Key::M)] },
-    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one", keys: &[plain(Key::G)] },
-    CommandRow { command: Command::Choose, group: Group::Edit, name: "Select for what-if", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
-    CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
-    CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
-    CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned edge, operation or transaction out of the picture and of exports", keys: &[plain(Key::H)] },
-    CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put everything that was left out back into the picture", keys: &[plain(Key::U)] },
-    CommandRow { command: Command::Keep, group: Group::Edit, name: "Keep in picture", tooltip: "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer", keys: &[plain(Key::S)] },
-    CommandRow { command: Command::FoldSession, group: Group::Edit, name: "Fold session", tooltip: "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned", keys: &[plain(Key::Z)] },
-    CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
-    CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
-    CommandRow { command: Command::NextClass, group: Group::Go, name: "Next class", tooltip: "Select the first anomaly of the next pattern in the list", keys: &[with_shift(Key::N)] },
-    CommandRow { command: Command::PreviousClass, group: Group::Go, name: "Previous class", tooltip: "Select the first anomaly of the pattern before", keys: &[with_shift(Key::P)] },
-    CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument, or in what is replayed", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
-    CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument, or in what is replayed", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
-    CommandRow { command: Command::NextLayer, group: Group::Go, name: "Next layer", tooltip: "Show how the argument comes about: one layer further", keys: &[plain(Key::CloseBracket), plain(Key::ArrowRight)] },
-    CommandRow { command: Command::PreviousLayer, group: Group::Go, name: "Previous layer", tooltip: "Show how the argument comes about: one layer back", keys: &[plain(Key::OpenBracket), plain(Key::ArrowLeft)] },
-    CommandRow { command: Command::Play, group: Group::Go, name: "Play or pause", tooltip: "Play automatically: through the steps of a replay, else through the layers", keys: &[plain(Key::V)] },
-    CommandRow { command: Command::NextCase, group: Group::Go, name: "Next case", tooltip: "Open the next case, where it takes several to explain the anomaly", keys: &[plain(Key::Period)] },
-    CommandRow { command: Command::PreviousCase, group: Group::Go, name: "Previous case", tooltip: "Open the case before", keys: &[plain(Key::Comma)] },
-    CommandRow { command: Command::Replay, group: Group::Go, name: "Replay", tooltip: "Step through the operations of the anomaly with the state of its keys, or stop that", keys: &[plain(Key::Y)] },
-    CommandRow { command: Command::Back, group: Group::Go, name: "Back", tooltip: "Back to where you looked before", keys: &[with_alt(Key::ArrowLeft)] },
-    CommandRow { command: Command::Forward, group: Group::Go, name: "Forward", tooltip: "Forward to where you looked after that", keys: &[with_alt(Key::ArrowRight)] },
-    CommandRow { command: Command::NextMark, group: Group::Go, name: "Next mark", tooltip: "Show the next marked place of the history", keys: &[with_shift(Key::J)] },
-    CommandRow { command: Command::PreviousMark, group: Group::Go, name: "Previous mark", tooltip: "Show the previous marked place of the history", keys: &[with_shift(Key::K)] },
-    CommandRow { command: Command::Locate, group: Group::Go, name: "Show in the history", tooltip: "Go to the place of the pinned transaction, or of the anomaly, in the whole history", keys: &[with_shift(Key::H)] },
-    CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
-    CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
-    CommandRow { command: Command::FocusFilter, group: Group::Go, name: "Filter anomalies", tooltip: "Type into the filter of the anomaly list", keys: &[with_control(Key::F), plain(Key::Slash)] },
-    CommandRow { command: Command::Escape, group: Group::Go, name: "Cancel, deselect", tooltip: "Stop running work, close what is open, release the selection", keys: &[plain(Key::Escape)] },
-    CommandRow { command: Command::Fit, group: Group::View, name: "Fit", tooltip: "Show the whole graph", keys: &[plain(Key::F), plain(Key::Num0)] },
-    CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
-    CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
-    CommandRow { command: Command::Alternatives, group: Group::View, name: "Orders ruled out", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
-    CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
-    CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
-    CommandRow { command: Command::Details, group: Group::View, name: "Sessions and versions", tooltip: "Show the anomaly over time and the versions of its key below the graph, or hide them", keys: &[with_shift(Key::S)] },
-    CommandRow { command: Command::Lattice, group: Group::View, name: "All levels", tooltip: "Show what is known of every level below the strip, or hide it", keys: &[with_shift(Key::L)] },
-    CommandRow { command: Command::CheckEveryLevel, group: Group::Edit, name: "Check all levels", tooltip: "Check the history against every level of the lattice, which may take much longer", keys: &[with_shift(Key::C)] },
-];
+/// Makes the commands and their rows. A row is `Variant = Group, name, [keys], flags => tooltip`.
+macro_rules! commands {
+    (before_pages { $($before:tt)* } after_pages { $($after:tt)* }) => {
+        commands! { enum $($before)* $($after)* }
+        commands! { rows BEFORE_PAGES $($before)* }
+        commands! { rows AFTER_PAGES $($after)* }
+    };
+    (enum $($variant:ident = $group:ident, $name:literal, $keys:tt $(, $flag:ident)* => $tooltip:literal;)*) => {
+        /// An action without a value.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Command {
+            /// Show a page in the middle of the window.
+            Show(Page),
+            $(#[doc = concat!($tooltip, ".")] $variant,)*
+        }
+    };
+    (rows $rows:ident
+     $($variant:ident = $group:ident, $name:literal, $keys:tt $(, $flag:ident)* => $tooltip:literal;)*) => {
+        const $rows: &[CommandRow] = &[$(
+            CommandRow {
+                command: Command::$variant,
+                group: Group::$group,
+                name: $name,
+                tooltip: $tooltip,
+                keys: &$keys,
+                line_above: false,
+                needs_history: true,
+            }
+            $(.$flag())*,
+        )*];
+    };
+}
 
-/// Those after the pages.
-#[rustfmt::skip]
-const AFTER_PAGES: [CommandRow; 13] = [
-    CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
-    CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
-    CommandRow { command: Command::ShowCollect, group: Group::View, name: "Collect", tooltip: "Run a workload on a database, record it as a history and check it", keys: &[with_control(Key::N)] },
-    CommandRow { command: Command::Follow, group: Group::View, name: "Follow", tooltip: "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history", keys: &[with_control(Key::T)] },
-    CommandRow { command: Command::HoldLanes, group: Group::View, name: "Pause live lanes", tooltip: "Pause the lanes of what is recorded or followed, or go on at their right edge; nothing else is paused", keys: &[plain(Key::Space)] },
-    CommandRow { command: Command::OpenFound, group: Group::Go, name: "Open the first live anomaly", tooltip: "Draw the first anomaly of what is recorded or followed, which goes on meanwhile", keys: &[with_control_and_shift(Key::F)] },
-    CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
-    CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
-    CommandRow { command: Command::LargerText, group: Group::View, name: "Larger text", tooltip: "Make all text and controls larger, as far as the window has room for them", keys: &[with_control(Key::Plus), with_control(Key::Equals)] },
-    CommandRow { command: Command::SmallerText, group: Group::View, name: "Smaller text", tooltip: "Make all text and controls smaller again", keys: &[with_control(Key::Minus)] },
-    CommandRow { command: Command::UsualText, group: Group::View, name: "Default text size", tooltip: "Text and controls as large as at first", keys: &[with_control(Key::Num0)] },
-    CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what is where", keys: &[plain(Key::F2)] },
-    CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
-];
+// In menu order.
+commands! {
+    before_pages {
+        Open = File, "Open…", [with_control(Key::O)], without_history => "Choose a history file";
+        OpenFolder = File, "Open a folder…", [with_control_and_shift(Key::O)], without_history => "Choose a folder: one history in several files, or several histories";
+        CompareWith = File, "Compare with…", [with_control(Key::D)] => "Choose another history, such as one before or after a fix, and see what differs: verdicts, counts, and which anomalies went and came";
+        Reload = File, "Reload", [with_control(Key::R), plain(Key::F5)], line_above => "Read the open file again";
+        Close = File, "Close", [with_control(Key::W)] => "Back to the welcome page";
+        Export = File, "Export…", [with_control(Key::E)], line_above => "Save the picture or the argument as a file";
+        Report = File, "Write report", [with_control_and_shift(Key::E)] => "Write a page, pictures, files and scripts for an issue tracker into a folder next to the history";
+        CopyMarkdown = File, "Copy as Markdown", [with_control(Key::M)] => "Put the argument on the clipboard, ready for an issue tracker";
+        SaveProject = File, "Save project", [with_control(Key::S)], line_above => "Keep notes, filter, layout and evidence in a file next to the history";
+        CopyLink = File, "Copy link", [with_control(Key::L)] => "Put a link to this anomaly and view on the clipboard, to be opened with isoscope";
+        RunWorkload = File, "Run and record", [with_control(Key::Enter)], line_above, without_history => "Run the workload of the Collect page once, record it, and check it while it grows";
+        Hunt = File, "Hunt", [with_control_and_shift(Key::H)], without_history => "Run the workload of the Collect page with one seed after the other until a violation appears";
+        CompareLevels = File, "Compare levels", [with_control_and_shift(Key::L)], without_history => "Run the workload of the Collect page at every isolation level of the database";
+        OpenCollected = File, "Open recording", [with_control_and_shift(Key::N)], without_history => "Open what the Collect page recorded last, at its violation if there is one";
+        WriteRounds = File, "Save rounds as CSV", [with_control_and_shift(Key::S)], without_history => "Write the table of the Collect page next to its histories";
+        Quit = File, "Quit", [with_control(Key::Q)], line_above, without_history => "Close the window";
+        Undo = Edit, "Undo", [with_control(Key::Z)] => "Take back the last change of filter, grouping, notes, marks, what is chosen or what is drawn";
+        Redo = Edit, "Redo", [with_control_and_shift(Key::Z), with_control(Key::Y)] => "Do again what was taken back";
+        Bookmark = Edit, "Bookmark", [plain(Key::M)], line_above => "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it";
+        EditNote = Edit, "Write a note", [plain(Key::I)] => "Write something about the selected anomaly";
+        Mark = Edit, "Mark in the history", [with_shift(Key::M)] => "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes";
+        ListMore = Edit, "List more instances", [with_control_and_shift(Key::M)], line_above => "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one";
+        GroupBy = Edit, "Group by…", [plain(Key::G)], without_history => "List anomalies by pattern, root cause, component, key or sessions, in turn; in a folder, histories that look alike as one";
+        Choose = Edit, "Select for what-if", [plain(Key::X)], line_above => "Choose the pinned transaction for a what-if, or take it out again";
+        CheckOnly = Edit, "Only these", [plain(Key::O)] => "Check only the chosen transactions, else those of the anomaly";
+        CheckWithout = Edit, "Without these", [plain(Key::W)] => "Check the history without the chosen transactions, else without what is pinned";
+        Hide = Edit, "Hide", [plain(Key::H)], line_above => "Leave the pinned edge, operation or transaction out of the picture and of exports";
+        ShowHidden = Edit, "Show hidden", [plain(Key::U)] => "Put everything that was left out back into the picture";
+        Keep = Edit, "Keep in picture", [plain(Key::S)] => "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer";
+        FoldSession = Edit, "Fold session", [plain(Key::Z)] => "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned";
+        NextAnomaly = Go, "Next anomaly", [plain(Key::N)] => "Select the next anomaly of the list";
+        PreviousAnomaly = Go, "Previous anomaly", [plain(Key::P)] => "Select the anomaly before";
+        NextClass = Go, "Next class", [with_shift(Key::N)] => "Select the first anomaly of the next pattern in the list";
+        PreviousClass = Go, "Previous class", [with_shift(Key::P)] => "Select the first anomaly of the pattern before";
+        NextStep = Go, "Next step", [plain(Key::J), plain(Key::ArrowDown)], line_above, without_history => "Go one step further in the argument, or in what is replayed";
+        PreviousStep = Go, "Previous step", [plain(Key::K), plain(Key::ArrowUp)], without_history => "Go one step back in the argument, or in what is replayed";
+        NextLayer = Go, "Next layer", [plain(Key::CloseBracket), plain(Key::ArrowRight)] => "Show how the argument comes about: one layer further";
+        PreviousLayer = Go, "Previous layer", [plain(Key::OpenBracket), plain(Key::ArrowLeft)] => "Show how the argument comes about: one layer back";
+        Play = Go, "Play or pause", [plain(Key::V)] => "Play automatically: through the steps of a replay, else through the layers";
+        NextCase = Go, "Next case", [plain(Key::Period)] => "Open the next case, where it takes several to explain the anomaly";
+        PreviousCase = Go, "Previous case", [plain(Key::Comma)] => "Open the case before";
+        Replay = Go, "Replay", [plain(Key::Y)] => "Step through the operations of the anomaly with the state of its keys, or stop that";
+        Back = Go, "Back", [with_alt(Key::ArrowLeft)], line_above => "Back to where you looked before";
+        Forward = Go, "Forward", [with_alt(Key::ArrowRight)] => "Forward to where you looked after that";
+        NextMark = Go, "Next mark", [with_shift(Key::J)], line_above => "Show the next marked place of the history";
+        PreviousMark = Go, "Previous mark", [with_shift(Key::K)] => "Show the previous marked place of the history";
+        Locate = Go, "Show in the history", [with_shift(Key::H)] => "Go to the place of the pinned transaction, or of the anomaly, in the whole history";
+        Palette = Go, "Find anything…", [with_control(Key::P), with_control(Key::K)], line_above, without_history => "Find a command, an anomaly, a transaction or a key by its name";
+        ExpandEvidence = Go, "Expand evidence", [plain(Key::E)] => "Show or fold the evidence behind the selected inferred edge, or behind all of them";
+        FocusFilter = Go, "Filter anomalies", [with_control(Key::F), plain(Key::Slash)] => "Type into the filter of the anomaly list";
+        Escape = Go, "Cancel, deselect", [plain(Key::Escape)], without_history => "Stop running work, close what is open, release the selection";
+        Fit = View, "Fit", [plain(Key::F), plain(Key::Num0)] => "Show the whole graph";
+        ZoomIn = View, "Zoom in", [plain(Key::Plus), plain(Key::Equals)] => "Show the graph larger";
+        ZoomOut = View, "Zoom out", [plain(Key::Minus)] => "Show the graph smaller";
+        Alternatives = View, "Orders ruled out", [plain(Key::A)], line_above => "Draw the orders that were ruled out, with what would have followed from them";
+        SwitchScope = View, "Anomaly or component", [plain(Key::Q)] => "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix";
+        SwitchLayout = View, "Switch layout", [plain(Key::L)] => "Draw the graph in session columns or in layers";
+        Details = View, "Sessions and versions", [with_shift(Key::S)], line_above => "Show the anomaly over time and the versions of its key below the graph, or hide them";
+        Lattice = View, "All levels", [with_shift(Key::L)] => "Show what is known of every level below the strip, or hide it";
+        CheckEveryLevel = Edit, "Check all levels", [with_shift(Key::C)], line_above => "Check the history against every level of the lattice, which may take much longer";
+    }
+    after_pages {
+        RunCheckers = Edit, "Run checkers", [plain(Key::R)] => "Let the chosen checkers run, one after the other";
+        ShowBatch = View, "Folder", [plain(Key::B)], line_above, without_history => "The table of the histories in the open folder";
+        ShowCollect = View, "Collect", [with_control(Key::N)], without_history => "Run a workload on a database, record it as a history and check it";
+        Follow = View, "Follow", [with_control(Key::T)], without_history => "Follow the open file while it grows, with the lanes at its end and the verdicts so far; or back to the history";
+        HoldLanes = View, "Pause live lanes", [plain(Key::Space)], without_history => "Pause the lanes of what is recorded or followed, or go on at their right edge; nothing else is paused";
+        OpenFound = Go, "Open the first live anomaly", [with_control_and_shift(Key::F)], without_history => "Draw the first anomaly of what is recorded or followed, which goes on meanwhile";
+        SwitchTime = View, "True or compressed time", [plain(Key::T)] => "Draw lanes by the clock, or with idle stretches cut short";
+        SwitchTheme = View, "Dark or light", [plain(Key::D)], without_history => "Change between the dark and the light theme";
+        LargerText = View, "Larger text", [with_control(Key::Plus), with_control(Key::Equals)], without_history => "Make all text and controls larger, as far as the window has room for them";
+        SmallerText = View, "Smaller text", [with_control(Key::Minus)], without_history => "Make all text and controls smaller again";
+        UsualText = View, "Default text size", [with_control(Key::Num0)], without_history => "Text and controls as large as at first";
+        Tour = Help, "Tour", [plain(Key::F2)], without_history => "Five steps through a small history: what is where";
+        Help = Help, "Keys and legend", [plain(Key::Questionmark), plain(Key::F1)], without_history => "Show what the keys and the lines mean";
+    }
+}
 
 static ROWS: LazyLock<Vec<CommandRow>> = LazyLock::new(|| {
     let of_page = |row: &'static PageRow| CommandRow {
@@ -325,9 +217,11 @@ static ROWS: LazyLock<Vec<CommandRow>> = LazyLock::new(|| {
         name: row.name,
         tooltip: row.tooltip,
         keys: &row.keys,
+        line_above: row.page == Page::Graph,
+        needs_history: true,
     };
     let pages = Page::table().iter().map(of_page);
-    BEFORE_PAGES.into_iter().chain(pages).chain(AFTER_PAGES).collect()
+    BEFORE_PAGES.iter().copied().chain(pages).chain(AFTER_PAGES.iter().copied()).collect()
 });
 
 impl Command {
@@ -344,37 +238,6 @@ impl Command {
     /// The key shown for it: `Ctrl+O`, `n`, `Esc`.
     pub fn key_text(self) -> String {
         self.row().keys.first().map(key_text).unwrap_or_default()
-    }
-
-    /// Whether it only makes sense while a history is open.
-    pub fn needs_history(self) -> bool {
-        !matches!(
-            self,
-            Command::Open
-                | Command::OpenFolder
-                | Command::GroupBy
-                | Command::Quit
-                | Command::SwitchTheme
-                | Command::LargerText
-                | Command::SmallerText
-                | Command::UsualText
-                | Command::Help
-                | Command::Palette
-                | Command::Tour
-                | Command::ShowBatch
-                | Command::ShowCollect
-                | Command::Follow
-                | Command::HoldLanes
-                | Command::OpenFound
-                | Command::RunWorkload
-                | Command::Hunt
-                | Command::CompareLevels
-                | Command::OpenCollected
-                | Command::WriteRounds
-                | Command::NextStep
-                | Command::PreviousStep
-                | Command::Escape
-        )
     }
 
     /// The command whose keys were pressed in this frame; consumes them, unless they belong to what has the focus.

@@ -80,7 +80,7 @@ impl Palette {
         let has_document = document.is_some();
         let commands = Command::table()
             .iter()
-            .filter(|row| row.command != Command::Palette && (has_document || !row.command.needs_history()));
+            .filter(|row| row.command != Command::Palette && (has_document || !row.needs_history));
         let commands = commands.filter_map(|row| {
             let by_name = fuzzy::score(&self.text, row.name).map(|score| score + 20);
             let score = by_name.max(fuzzy::score_in_text(&self.text, &format!("{} {}", row.name, row.tooltip)))?;

@@ -7,28 +7,6 @@ use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::{Page, Source};
 use egui::{Align, Layout, RichText, Ui};
 
-/// The commands of menus above which there is a line.
-const BEGIN: [Command; 18] = [
-    Command::Reload,
-    Command::Export,
-    Command::SaveProject,
-    Command::RunWorkload,
-    Command::Quit,
-    Command::Bookmark,
-    Command::ListMore,
-    Command::Choose,
-    Command::Hide,
-    Command::CheckEveryLevel,
-    Command::NextStep,
-    Command::Back,
-    Command::NextMark,
-    Command::Palette,
-    Command::Alternatives,
-    Command::Details,
-    Command::Show(Page::Graph),
-    Command::ShowBatch,
-];
-
 /// Draws the bar.
 pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
@@ -120,11 +98,11 @@ fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
 
 fn entries_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     for row in Command::table().iter().filter(|row| row.group == group) {
-        if BEGIN.contains(&row.command) {
+        if row.line_above {
             ui.separator();
         }
         let button = egui::Button::new(row.name).shortcut_text(row.command.key_text());
-        let enabled = !row.command.needs_history() || state.document.is_some();
+        let enabled = !row.needs_history || state.document.is_some();
         if ui.add_enabled(enabled, button).on_hover_text(row.tooltip).clicked() {
             requests.push(Request::Run(row.command));
             ui.close();
