@@ -1,6 +1,6 @@
 //! The anomaly list with its filter.
 
-use super::paint_triangle;
+use super::{on_click, paint_triangle};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::grouping::GroupBy;
 use crate::app::instances::AT_ONCE;
@@ -165,9 +165,7 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 )
             };
             button.widget_info(spoken);
-            if button.on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
-                requests.push(Request::GroupBy(by));
-            }
+            on_click(&button.on_hover_text(super::tooltip(Command::GroupBy)), Request::GroupBy(by), requests);
         }
     });
     if document.tree.is_similar() && !document.tree.order().is_empty() {
@@ -231,9 +229,7 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     if lines.is_empty() {
         let hidden: u64 = catalogue.findings.patterns.values().sum();
         style::note(ui, format!("No anomalies match the filter; {} are hidden.", grouped(hidden)));
-        if ui.button("Clear the filter").clicked() {
-            requests.push(Request::Filter(String::new()));
-        }
+        on_click(&ui.button("Clear the filter"), Request::Filter(String::new()), requests);
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -316,9 +312,7 @@ fn line_ui(ui: &mut Ui, line: &ListLine, document: &Document, catalogue: &Catalo
                     counted(n as usize, "read")
                 ),
             };
-            if response.on_hover_text(hover).clicked() {
-                requests.push(Request::Toggle(*branch));
-            }
+            on_click(&response.on_hover_text(hover), Request::Toggle(*branch), requests);
         }
         ListLine::Instance { entry, depth } => {
             let Some(entry) = catalogue.entries.get(*entry) else { return };

@@ -1,5 +1,6 @@
 //! Messages that stay visible until they are dismissed.
 
+use super::on_click;
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Banner, Page, State};
 use crate::app::style::{self, Palette};
@@ -55,9 +56,7 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                     label.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &banner.text));
                 });
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    if ui.small_button("Dismiss").clicked() {
-                        requests.push(Request::Dismiss(place));
-                    }
+                    on_click(&ui.small_button("Dismiss"), Request::Dismiss(place), requests);
                     if ui.small_button("Copy").on_hover_text("Put this message on the clipboard").clicked() {
                         requests.push(Request::Copy(banner.text.clone()));
                     }

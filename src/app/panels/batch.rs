@@ -1,8 +1,8 @@
 //! The table of a folder of histories.
 
 use super::comparison::comparison_ui;
-use super::small_cycle;
 use super::verdict_columns::{elided, level_codes, levels_ui};
+use super::{on_click, on_menu_click, small_cycle};
 use crate::app::batch::{Batch, Column, Outcome, Signature};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::style::{self, Palette, ROW, counted, duration};
@@ -60,9 +60,7 @@ fn title_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Reque
             requests.push(Request::BatchFilter(filter));
         }
         let group = egui::Button::selectable(batch.grouped, "Group similar");
-        if ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
-            requests.push(Request::GroupHistories);
-        }
+        on_click(&ui.add(group).on_hover_text(super::tooltip(Command::GroupBy)), Request::GroupHistories, requests);
         style::note(ui, "click opens, Shift+click compares two");
     });
 }
@@ -194,10 +192,7 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             requests.push(Request::OpenFile(row.path.clone()));
             ui.close();
         }
-        if ui.button("Compare").clicked() {
-            requests.push(Request::Compare(at));
-            ui.close();
-        }
+        on_menu_click(&ui.button("Compare"), ui, Request::Compare(at), requests);
     });
     response.on_hover_text(name);
 }

@@ -1,6 +1,7 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
 use super::minimap::minimap_ui;
+use super::on_command;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::listing::{MOST, SortBy, Wanted};
 use crate::app::state::{Document, State};
@@ -331,9 +332,7 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
         if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {
             requests.push(Request::Filter(toggle_word("", &word)));
         }
-        if ui.small_button("Mark").on_hover_text(super::tooltip(Command::Mark)).clicked() {
-            requests.push(Request::Run(Command::Mark));
-        }
+        on_command(ui.small_button("Mark"), Command::Mark, requests);
     });
     let chosen = document.browser.operation.as_ref().map(|(operation, _)| *operation);
     let scroll = chosen.filter(|operation| document.browser.scroll && range.contains(&operation.index()));

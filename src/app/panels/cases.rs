@@ -1,5 +1,6 @@
 //! The cases of an argument that is not a single cycle or read: a tree that opens branch by branch.
 
+use super::on_click;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{Picture, Scope};
 use crate::app::state::Document;
@@ -87,9 +88,7 @@ fn branch_ui(ui: &mut Ui, corner: egui::Pos2, place: usize, name: &str, document
     super::paint_triangle(ui.painter(), area.center(), open, palette.text);
     let verb = if open { "Fold" } else { "Open" };
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("{verb} {name}")));
-    if response.on_hover_text("Show or fold the cases inside this one").clicked() {
-        requests.push(Request::ToggleCase(place));
-    }
+    on_click(&response.on_hover_text("Show or fold the cases inside this one"), Request::ToggleCase(place), requests);
 }
 
 fn words(node: &CaseNode, palette: &Palette) -> egui::text::LayoutJob {

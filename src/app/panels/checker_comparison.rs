@@ -1,7 +1,7 @@
 //! Checkers side by side: verdicts, times and memory.
 
 use super::chart::{axis, chart_ui, series};
-use super::{paint_cross, paint_tick, sweep};
+use super::{on_click, paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::CheckerComparison;
 use crate::app::checker_run::CheckerRun;
 use crate::app::command::{Command, Request, Requests};
@@ -89,9 +89,7 @@ fn about_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests
             ui.end_row();
             for checker in Checker::ALL {
                 let mut on = comparison.chosen.contains(&checker);
-                if ui.checkbox(&mut on, checker.name()).clicked() {
-                    requests.push(Request::ToggleChecker(checker));
-                }
+                on_click(&ui.checkbox(&mut on, checker.name()), Request::ToggleChecker(checker), requests);
                 for (name, share) in &columns {
                     let middle = egui::Layout::left_to_right(egui::Align::Center);
                     ui.allocate_ui_with_layout(vec2(share * unit, high), middle, |ui| {
@@ -149,9 +147,7 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
             (true, "Sweep", "Checkers on generated histories, one parameter of which grows"),
         ] {
             let button = egui::Button::selectable(comparison.is_sweep == is_sweep, name);
-            if ui.add(button).on_hover_text(hint).clicked() {
-                requests.push(Request::Sweep(is_sweep));
-            }
+            on_click(&ui.add(button).on_hover_text(hint), Request::Sweep(is_sweep), requests);
         }
     });
     // Before there are results, the page lists them with what they are.
@@ -165,9 +161,7 @@ fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Request
         match comparison.running {
             None => drop(super::command_button_ui(ui, Command::RunCheckers, requests)),
             Some((checker, value)) => {
-                if ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
-                    requests.push(Request::Stop);
-                }
+                on_click(&ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)), Request::Stop, requests);
                 ui.add(egui::Spinner::new().size(14.0));
                 let at = value.map_or(String::new(), |value| format!(" at {value}"));
                 style::note(ui, format!("{checker} is at work{at}…"));

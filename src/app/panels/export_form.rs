@@ -1,5 +1,6 @@
 //! The export dialog: what to write, and where.
 
+use super::on_click;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
@@ -57,9 +58,7 @@ pub fn export_ui(
         if waiting {
             ui.horizontal(|ui| {
                 style::note(ui, "A dialog of the system is open.");
-                if ui.small_button("Use the built-in one").clicked() {
-                    requests.push(Request::UseOwnDialog);
-                }
+                on_click(&ui.small_button("Use the built-in one"), Request::UseOwnDialog, requests);
             });
         }
         ui.add_space(10.0);
@@ -73,14 +72,10 @@ pub fn export_ui(
             if button.clicked() || enter {
                 requests.push(Request::WriteExport(form.kind, PathBuf::from(form.path.trim())));
             }
-            if ui.button("Cancel").clicked() {
-                requests.push(Request::Run(Command::Escape));
-            }
+            on_click(&ui.button("Cancel"), Request::Run(Command::Escape), requests);
         });
     });
-    if answer.backdrop_response.clicked() {
-        requests.push(Request::Run(Command::Escape));
-    }
+    on_click(&answer.backdrop_response, Request::Run(Command::Escape), requests);
 }
 
 /// The pages that a picture can show, as far as they are known.
@@ -107,9 +102,7 @@ pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
             egui::Frame::popup(ui.style()).show(ui, |ui| {
                 ui.horizontal(|ui| {
                     style::note(ui, "A dialog of the system is open.");
-                    if ui.button("Use the built-in one").clicked() {
-                        requests.push(Request::UseOwnDialog);
-                    }
+                    on_click(&ui.button("Use the built-in one"), Request::UseOwnDialog, requests);
                 });
             });
         },

@@ -1,5 +1,6 @@
 //! The graph: its tools, its legend, and the canvas.
 
+use super::{on_click, on_command, on_menu_click};
 use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
@@ -125,10 +126,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         for command in
             [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::FoldSession, Command::ShowHidden]
         {
-            if ui.button(command.row().name).clicked() {
-                requests.push(Request::Run(command));
-                ui.close();
-            }
+            on_menu_click(&ui.button(command.row().name), ui, Request::Run(command), requests);
         }
         return;
     };
@@ -170,10 +168,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         ("Show in the history".to_owned(), Request::Browse(whole)),
     ];
     for (name, request) in actions.into_iter().chain(mark) {
-        if ui.button(name).clicked() {
-            requests.push(request);
-            ui.close();
-        }
+        on_menu_click(&ui.button(name), ui, request, requests);
     }
 }
 
@@ -256,9 +251,7 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 let button = egui::Button::new(name).frame(false);
                 let response = ui.add_enabled(state.places.can_go(step), button).on_hover_text(super::tooltip(command));
                 response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-                if response.clicked() {
-                    requests.push(Request::Run(command));
-                }
+                on_click(&response, Request::Run(command), requests);
             }
         });
     });
@@ -297,10 +290,7 @@ fn more_ui(ui: &mut Ui, rest: &[PageRow], state: &State, requests: &mut Requests
         for row in rest {
             let command = Command::Show(row.page);
             let button = egui::Button::selectable(state.page == row.page, row.name);
-            if ui.add(button).on_hover_text(super::tooltip(command)).clicked() {
-                requests.push(Request::Run(command));
-                ui.close();
-            }
+            on_menu_click(&ui.add(button).on_hover_text(super::tooltip(command)), ui, Request::Run(command), requests);
         }
     });
 }
@@ -313,9 +303,7 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
         for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
             let response = ui.button(name).on_hover_text(super::tooltip(command));
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-            if response.clicked() {
-                requests.push(Request::Run(command));
-            }
+            on_click(&response, Request::Run(command), requests);
         }
         // The rest of the width, in several lines if that is little.
         let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -336,17 +324,13 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
 fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     for (kind, name) in [(LayoutKind::Auto, "Auto"), (LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
         let button = egui::Button::selectable(state.layout == kind, name);
-        if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
-            requests.push(Request::Layout(kind));
-        }
+        on_click(&ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)), Request::Layout(kind), requests);
     }
     let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
     ui.separator();
     let mut shown = open;
     let switch = egui::Checkbox::new(&mut shown, "Evidence");
-    if ui.add(switch).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
-        requests.push(Request::Run(Command::ExpandEvidence));
-    }
+    on_command(ui.add(switch), Command::ExpandEvidence, requests);
     fold_ui(ui, document, requests);
 }
 
@@ -358,9 +342,7 @@ fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let mut folded = any;
     let response = ui.add(egui::Checkbox::new(&mut folded, "Fold")).on_hover_text(hint);
     response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, any, "Fold sessions"));
-    if response.clicked() {
-        requests.push(Request::FoldSessions(!any));
-    }
+    on_click(&response, Request::FoldSessions(!any), requests);
 }
 
 fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) {
@@ -383,9 +365,7 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
         ui.painter().rect_filled(line, 1.0, palette.accent);
     }
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, active, format!("Page {name}")));
-    if response.on_hover_text(super::tooltip(command)).clicked() {
-        requests.push(Request::Run(command));
-    }
+    on_command(response, command, requests);
 }
 
 fn note_ui(ui: &Ui, area: Rect, text: &str) {

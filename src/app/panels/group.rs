@@ -1,6 +1,7 @@
 //! All anomalies of the selected one's component as one graph: the selected one is highlighted, a click selects
 //! another.
 
+use super::{on_click, on_command, on_menu_click};
 use crate::app::canvas::look::{Lit, Look, Weight};
 use crate::app::canvas::sketch::Sketch;
 use crate::app::canvas::{Answer, Canvas, Cards};
@@ -54,9 +55,7 @@ pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
         let response = ui.add(egui::Button::selectable(chosen, short)).on_hover_text(hint);
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
-        if response.clicked() {
-            requests.push(Request::WholeGroup(whole));
-        }
+        on_click(&response, Request::WholeGroup(whole), requests);
     }
 }
 
@@ -68,9 +67,7 @@ fn too_large_ui(ui: &mut Ui, group: &GroupGraph, requests: &mut Requests) {
             "{n} are too many for a graph, which shows at most {MAX_CARDS} with {MAX_ARROWS} edges. The matrix shows them all."
         ));
         ui.add_space(6.0);
-        if ui.button("Show the matrix").on_hover_text(super::tooltip(Command::Show(Page::Matrix))).clicked() {
-            requests.push(Request::Run(Command::Show(Page::Matrix)));
-        }
+        on_command(ui.button("Show the matrix"), Command::Show(Page::Matrix), requests);
     });
 }
 
@@ -187,10 +184,7 @@ pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: 
 fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &mut Requests) {
     let Some(t) = at.and_then(|at| transaction(document, at)).filter(|t| !t.is_initial()) else {
         for command in [Command::Fit, Command::SwitchScope, Command::Show(Page::Matrix)] {
-            if ui.button(command.row().name).clicked() {
-                requests.push(Request::Run(command));
-                ui.close();
-            }
+            on_menu_click(&ui.button(command.row().name), ui, Request::Run(command), requests);
         }
         return;
     };
@@ -200,9 +194,6 @@ fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &m
         ("Show among all sessions", Request::ShowInLanes(t)),
         ("Show in the history", Request::Browse(t)),
     ] {
-        if ui.button(name).clicked() {
-            requests.push(request);
-            ui.close();
-        }
+        on_menu_click(&ui.button(name), ui, request, requests);
     }
 }

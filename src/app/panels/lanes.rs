@@ -1,5 +1,6 @@
 //! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
+use super::on_command;
 use super::scene::{DrawnAt, anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
 use crate::app::command::{Command, Request, Requests};
@@ -86,9 +87,7 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
         let has_clock = document.timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some());
         if all && has_clock {
             let button = egui::Button::selectable(state.true_time, "True time");
-            if ui.add(button).on_hover_text(super::tooltip(Command::SwitchTime)).clicked() {
-                requests.push(Request::Run(Command::SwitchTime));
-            }
+            on_command(ui.add(button), Command::SwitchTime, requests);
         }
         let hint = match all {
             true => "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction",

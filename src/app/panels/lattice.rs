@@ -1,7 +1,7 @@
 //! The lattice of levels below the strip: a column for each base, a row for each order, what was promised, and what a level
 //! means.
 
-use super::{command_button_ui, paint_cross, paint_tick};
+use super::{command_button_ui, on_click, paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong_read};
 use crate::app::state::Document;
@@ -183,9 +183,7 @@ fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, 
     let promised = if is_promised { ", promised" } else { "" };
     let spoken = format!("In the lattice, {}: {}{promised}", level.code, sentence(known));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
-    if response.clicked() {
-        requests.push(Request::ExplainLevel(level.code.as_str()));
-    }
+    on_click(&response, Request::ExplainLevel(level.code.as_str()), requests);
     response.on_hover_text(spoken);
 }
 

@@ -1,5 +1,6 @@
 //! How an argument comes about: its layers, which can be played one after another, and what the current one does.
 
+use super::{on_click, on_command};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::{Document, State};
@@ -49,13 +50,9 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             let name = Command::Alternatives.row().name;
             WidgetInfo::selected(WidgetType::Checkbox, true, state.alternatives, name)
         });
-        if alternatives.on_hover_text(super::tooltip(Command::Alternatives)).clicked() {
-            requests.push(Request::Run(Command::Alternatives));
-        }
+        on_command(alternatives, Command::Alternatives, requests);
         let replay = ui.add(Button::selectable(document.run.is_some(), "Replay").small().frame_when_inactive(true));
-        if replay.on_hover_text(super::tooltip(Command::Replay)).clicked() {
-            requests.push(Request::Run(Command::Replay));
-        }
+        on_command(replay, Command::Replay, requests);
         if let Some(text) = super::cases::drawn_case(picture) {
             style::note(ui, text);
         }
@@ -79,9 +76,7 @@ fn told_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Re
             style::bold_line(ui, &title, style::BODY, palette.accent);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {
                 let whole = ui.small_button("Whole argument").on_hover_text("Leave the layers (Esc)");
-                if whole.clicked() {
-                    requests.push(Request::ShowLayer(None));
-                }
+                on_click(&whole, Request::ShowLayer(None), requests);
                 ui.with_layout(egui::Layout::top_down(egui::Align::LEFT), |ui| {
                     let area = ScrollArea::vertical().id_salt(("layer", place)).max_height(SENTENCES);
                     area.min_scrolled_height(SENTENCES).auto_shrink(false).show(ui, |ui| {

@@ -1,6 +1,6 @@
 //! The level strip: the hierarchy of levels with a verdict on each, and the progress of checking.
 
-use super::{lattice, paint_cross, paint_tick};
+use super::{lattice, on_click, paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lattice::{Known, known};
 use crate::app::state::Document;
@@ -290,9 +290,7 @@ fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests
         Phase::Failed => drop(ui.colored_label(palette.bad, "failed")),
         Phase::Reading | Phase::Checking => {
             let name = "Cancel";
-            if ui.button(name).on_hover_text(super::tooltip(Command::Escape)).clicked() {
-                requests.push(Request::Stop);
-            }
+            on_click(&ui.button(name).on_hover_text(super::tooltip(Command::Escape)), Request::Stop, requests);
             let progress = progress.unwrap_or_default();
             if let Some(fraction) = progress.fraction() {
                 ui.add(egui::ProgressBar::new(fraction).desired_width(90.0).desired_height(6.0));

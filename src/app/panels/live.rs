@@ -1,7 +1,7 @@
 //! The lanes of a history that grows: the last transactions, new ones at the right edge, until they are paused.
 
 use super::scene::{Drawn, DrawnAt, described, paint_named};
-use super::small_button_ui;
+use super::{on_click, small_button_ui};
 use crate::app::canvas::look::Look;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::live::{Live, LiveViolation, Stretch};
@@ -175,9 +175,7 @@ pub(super) fn found_ui(ui: &mut Ui, place: usize, found: &LiveViolation, said: &
             let response = ui.add(button).on_hover_text(hover);
             response
                 .widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Draw {}", found.violated())));
-            if response.clicked() {
-                requests.push(Request::OpenFound(place));
-            }
+            on_click(&response, Request::OpenFound(place), requests);
         }
         let text = format!("{said}: {title} ({})", found.violated());
         let label = ui.add(egui::Label::new(RichText::new(&text).color(palette.bad)).truncate());

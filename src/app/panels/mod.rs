@@ -65,13 +65,31 @@ fn sheet(id: &str, ui: &Ui) -> Modal {
     Modal::new(Id::new(id)).frame(Frame::popup(ui.style()).inner_margin(Margin::same(18)).corner_radius(10.0))
 }
 
+/// A click on this is a request. The request is made in every frame, so it must be cheap.
+fn on_click(response: &Response, request: Request, requests: &mut Requests) {
+    if response.clicked() {
+        requests.push(request);
+    }
+}
+
+/// A click on this entry of a menu is a request and closes the menu.
+fn on_menu_click(response: &Response, ui: &Ui, request: Request, requests: &mut Requests) {
+    on_click(response, request, requests);
+    if response.clicked() {
+        ui.close();
+    }
+}
+
+/// A click on this runs a command, which is explained on hover.
+fn on_command(response: Response, command: Command, requests: &mut Requests) {
+    on_click(&response.on_hover_text(tooltip(command)), Request::Run(command), requests);
+}
+
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
     let row = command.row();
     let response = ui.button(row.name).on_hover_text(tooltip(command));
-    if response.clicked() {
-        requests.push(Request::Run(command));
-    }
+    on_click(&response, Request::Run(command), requests);
     response
 }
 
@@ -95,9 +113,7 @@ pub fn play_button_ui(ui: &mut Ui, is_playing: bool, requests: &mut Requests) {
 fn sized_button_ui(ui: &mut Ui, command: Command, button: egui::Button<'_>, requests: &mut Requests) {
     let response = ui.add(button).on_hover_text(tooltip(command));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-    if response.clicked() {
-        requests.push(Request::Run(command));
-    }
+    on_click(&response, Request::Run(command), requests);
 }
 
 /// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.

@@ -1,5 +1,6 @@
 //! The user's notes on the selected anomaly: bookmark, note, tags.
 
+use super::on_command;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::notes::Note;
 use crate::app::state::Document;
@@ -17,9 +18,7 @@ pub fn notes_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let mut changed = note.clone();
     ui.horizontal_wrapped(|ui| {
         let button = egui::Button::selectable(note.bookmarked, if note.bookmarked { "Bookmarked" } else { "Bookmark" });
-        if ui.add(button).on_hover_text(super::tooltip(Command::Bookmark)).clicked() {
-            requests.push(Request::Run(Command::Bookmark));
-        }
+        on_command(ui.add(button), Command::Bookmark, requests);
         for tag in &note.tags {
             let button = egui::Button::new(format!("{tag} ×")).small();
             if ui.add(button).on_hover_text("Take this tag away").clicked() {

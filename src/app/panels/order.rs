@@ -2,6 +2,7 @@
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
 use super::scene::{Drawn, DrawnAt, link, paint_named};
+use super::{on_click, on_command};
 use crate::app::canvas::look::{Lit, Look};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
@@ -122,13 +123,9 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             }
             if document.witness(order.level).is_some() {
                 let hint = "Sessions as lanes, what each read saw, and why the level holds, as a picture or text";
-                if ui.small_button("Save picture…").on_hover_text(hint).clicked() {
-                    requests.push(Request::SaveOrder);
-                }
+                on_click(&ui.small_button("Save picture…").on_hover_text(hint), Request::SaveOrder, requests);
                 let hint = "Put why the level holds, and the order, on the clipboard as Markdown";
-                if ui.small_button("Copy why it passes").on_hover_text(hint).clicked() {
-                    requests.push(Request::CopyOrder);
-                }
+                on_click(&ui.small_button("Copy why it passes").on_hover_text(hint), Request::CopyOrder, requests);
             }
         }
     });
@@ -236,9 +233,7 @@ fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, 
     heading_ui(ui, &counted(replay.n_steps(), "step"), |ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep)] {
-                if ui.small_button(name).on_hover_text(super::tooltip(command)).clicked() {
-                    requests.push(Request::Run(command));
-                }
+                on_command(ui.small_button(name), command, requests);
             }
         });
     });

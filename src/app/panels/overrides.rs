@@ -1,5 +1,6 @@
 //! What is kept in and left out of the picture: buttons, menus, and the labels on the picture that say so.
 
+use super::{on_click, on_menu_click};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::Document;
@@ -19,9 +20,7 @@ pub fn pick_ui(ui: &mut Ui, document: &Document, edge: EdgeIndex, n_edges: usize
     let part = Part::Edge(edge);
     ui.horizontal(|ui| {
         for (name, command, request) in actions(document, part) {
-            if ui.small_button(name).on_hover_text(super::tooltip(command)).clicked() {
-                requests.push(request);
-            }
+            on_click(&ui.small_button(name).on_hover_text(super::tooltip(command)), request, requests);
         }
     });
 }
@@ -29,10 +28,7 @@ pub fn pick_ui(ui: &mut Ui, document: &Document, edge: EdgeIndex, n_edges: usize
 /// The same in a menu, for an edge or an operation.
 pub fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requests) {
     for (name, _, request) in actions(document, part) {
-        if ui.button(name).clicked() {
-            requests.push(request);
-            ui.close();
-        }
+        on_menu_click(&ui.button(name), ui, request, requests);
     }
 }
 
@@ -132,8 +128,6 @@ fn chip_ui(
     ui.painter().rect(place, CornerRadius::same(9), palette.tint(colour), line, StrokeKind::Inside);
     ui.painter().galley(place.min + vec2(8.0, 4.0), galley, colour);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, text));
-    if response.on_hover_text(hint).clicked() {
-        requests.push(request);
-    }
+    on_click(&response.on_hover_text(hint), request, requests);
     place.height() + 4.0
 }

@@ -1,5 +1,6 @@
 //! The palette: type, select, Enter.
 
+use super::on_click;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::palette::Palette as Open;
 use crate::app::style::{self, Palette, ROW};
@@ -49,9 +50,7 @@ pub fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
             }
         });
     });
-    if answer.backdrop_response.clicked() {
-        requests.push(Request::Run(Command::Palette));
-    }
+    on_click(&answer.backdrop_response, Request::Run(Command::Palette), requests);
 }
 
 fn line_ui(ui: &mut Ui, open: &Open, place: usize, requests: &mut Requests) {
@@ -77,7 +76,5 @@ fn line_ui(ui: &mut Ui, open: &Open, place: usize, requests: &mut Requests) {
     let galley = ui.painter().layout_job(job);
     let at = area.right_center() - vec2(galley.size().x + 10.0, galley.size().y / 2.0);
     ui.painter().galley(at, galley, palette.weak);
-    if response.clicked() {
-        requests.push(Request::PaletteChoose(Some(place)));
-    }
+    on_click(&response, Request::PaletteChoose(Some(place)), requests);
 }

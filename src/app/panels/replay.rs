@@ -2,6 +2,7 @@
 //! before and after each, the value read and the expected one.
 
 use super::browser::{column_ui, heading_ui};
+use super::on_click;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::replaying::RunView;
 use crate::app::state::Document;
@@ -75,9 +76,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &ReplayRun, r
             if view.scroll && place == view.step {
                 response.scroll_to_me(None);
             }
-            if response.clicked() {
-                requests.push(Request::ReplayStep(place));
-            }
+            on_click(&response, Request::ReplayStep(place), requests);
         }
     });
 }
@@ -132,9 +131,7 @@ fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &ReplayRun, step
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
             let close = ui.small_button("Close").on_hover_text(super::tooltip(Command::Replay));
             close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close the replay"));
-            if close.clicked() {
-                requests.push(Request::Run(Command::Replay));
-            }
+            on_click(&close, Request::Run(Command::Replay), requests);
         });
     });
     ScrollArea::vertical().id_salt("replay step").auto_shrink(false).show(ui, |ui| {

@@ -1,5 +1,6 @@
 //! The rules by which the file is read: each as a choice, with what was assumed, and reading it again.
 
+use super::on_click;
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, RulesForm};
 use crate::app::style::{self, Palette};
@@ -162,9 +163,7 @@ fn again_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal(|ui| {
         let button = egui::Button::new("Read again").fill(if is_changed { palette.selected } else { palette.raised });
         let hover = "Read and check the same history by these rules";
-        if ui.add_enabled(is_changed, button).on_hover_text(hover).clicked() {
-            requests.push(Request::ReadAgain);
-        }
+        on_click(&ui.add_enabled(is_changed, button).on_hover_text(hover), Request::ReadAgain, requests);
         if is_changed && ui.button("As before").on_hover_text("Forget these changes").clicked() {
             for (name, word) in document.rules.words() {
                 requests.push(Request::SetRule(name, word));

@@ -1,6 +1,6 @@
 //! Name, menus, and what is open.
 
-use super::{health, tooltip};
+use super::{command_button_ui, health, on_command, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
@@ -28,9 +28,7 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         if state.show_collect || state.collect.run.is_some() {
             let text = if state.collect.is_running() { "Collect…" } else { "Collect" };
             let button = egui::Button::selectable(state.show_collect, text);
-            if ui.add(button).on_hover_text(tooltip(Command::ShowCollect)).clicked() {
-                requests.push(Request::Run(Command::ShowCollect));
-            }
+            on_command(ui.add(button), Command::ShowCollect, requests);
         }
         if let Some(following) = &state.following {
             super::following::tab_ui(ui, following, state.show_following, requests);
@@ -46,15 +44,9 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let theme = if state.dark { "Light" } else { "Dark" };
-            if ui.button(theme).on_hover_text(tooltip(Command::SwitchTheme)).clicked() {
-                requests.push(Request::Run(Command::SwitchTheme));
-            }
-            if ui.button("Find").on_hover_text(tooltip(Command::Palette)).clicked() {
-                requests.push(Request::Run(Command::Palette));
-            }
-            if ui.button(Command::Open.row().name).on_hover_text(tooltip(Command::Open)).clicked() {
-                requests.push(Request::Run(Command::Open));
-            }
+            on_command(ui.button(theme), Command::SwitchTheme, requests);
+            on_command(ui.button("Find"), Command::Palette, requests);
+            command_button_ui(ui, Command::Open, requests);
             let Some(document) = &state.document else { return };
             trust_ui(ui, document, requests);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| summary_ui(ui, document));
@@ -83,9 +75,7 @@ fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let assumed = (assumed > 0).then(|| (counted(assumed, "assumption"), palette.caution));
     for (text, colour) in [assumed, doubts].into_iter().flatten() {
         let button = egui::Button::new(RichText::new(text).color(colour)).frame(false);
-        if ui.add(button).on_hover_text(tooltip(Command::Show(Page::Health))).clicked() {
-            requests.push(Request::Run(Command::Show(Page::Health)));
-        }
+        on_command(ui.add(button), Command::Show(Page::Health), requests);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tour's card, with a frame around what it is about: it never blocks, and Enter goes on.
 
+use super::on_click;
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};
 use crate::app::tour::{STOPS, TourTarget};
@@ -56,9 +57,7 @@ pub fn tour_ui(ui: &Ui, at: usize, requests: &mut Requests) {
                 }
                 style::note(ui, "or press Enter or →");
                 ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-                    if ui.button("End the tour").clicked() {
-                        requests.push(Request::Tour(None));
-                    }
+                    on_click(&ui.button("End the tour"), Request::Tour(None), requests);
                 });
             });
         });

@@ -1,5 +1,6 @@
 //! What the window shows before anything is open.
 
+use super::on_click;
 use crate::app::canvas::look::Look;
 use crate::app::canvas::paint;
 use crate::app::command::{Command, Request, Requests};
@@ -79,9 +80,7 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         palette.weak,
     );
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open a history file"));
-    if response.clicked() {
-        requests.push(Request::Run(Command::Open));
-    }
+    on_click(&response, Request::Run(Command::Open), requests);
 }
 
 /// A way to get a history for users without one, and the tour.
@@ -135,9 +134,7 @@ fn picture_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let origin = below.center() - bounds.center().to_vec2() * scale;
     paint(&ui.painter_at(area), &picture.scene, (origin, scale), &Look { palette, ..Look::default() });
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Example: {}", picture.title)));
-    if response.clicked() {
-        requests.push(Request::OpenSample(picture.sample));
-    }
+    on_click(&response, Request::OpenSample(picture.sample), requests);
 }
 
 /// What edges mean.

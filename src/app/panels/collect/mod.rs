@@ -11,6 +11,7 @@ use crate::app::collecting::order::Purpose;
 use crate::app::collecting::table::{Checked, CollectRun, FinishedRound, Stage};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::panels::live::LiveView;
+use crate::app::panels::on_command;
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
@@ -49,9 +50,7 @@ fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         for command in [Command::RunWorkload, Command::Hunt, Command::CompareLevels] {
             let button = egui::Button::new(command.row().name);
-            if ui.add_enabled(!running, button).on_hover_text(super::tooltip(command)).clicked() {
-                requests.push(Request::Run(command));
-            }
+            on_command(ui.add_enabled(!running, button), command, requests);
         }
         if running && ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
             requests.push(Request::CancelCollecting);

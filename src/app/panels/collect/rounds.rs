@@ -4,7 +4,7 @@ use super::progress::latency;
 use crate::app::collecting::order::Purpose;
 use crate::app::collecting::table::{Checked, CollectRun, FinishedRound, milliseconds};
 use crate::app::command::{Request, Requests};
-use crate::app::panels::{paint_cross, paint_tick};
+use crate::app::panels::{on_click, paint_cross, paint_tick};
 use crate::app::style::{self, Palette, duration};
 use crate::app::verdict_summary::Conclusion;
 use crate::report::grouped;
@@ -59,9 +59,7 @@ fn row_ui(ui: &mut Ui, run: &CollectRun, place: usize, requests: &mut Requests) 
         Some(path) => {
             let response = ui.button("Open");
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Open {name}")));
-            if response.on_hover_text(path.display().to_string()).clicked() {
-                requests.push(Request::OpenCollected(place));
-            }
+            on_click(&response.on_hover_text(path.display().to_string()), Request::OpenCollected(place), requests);
         }
         None => drop(style::note(ui, "deleted")),
     }
