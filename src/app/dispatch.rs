@@ -62,7 +62,7 @@ impl App {
                     self.state.hidden.insert(relation);
                 }
             }
-            Request::Focus(Focus::Pin(attention)) => self.pin(attention),
+            Request::Focus(Focus::Pin(attention)) => self.with_document(|document| document.pinned = attention),
             Request::Focus(Focus::Hover(_)) => {}
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
             Request::ShowLayer(layer) => self.set_stage(layer.map_or(Stage::Argument, Stage::Layer)),
@@ -81,12 +81,10 @@ impl App {
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
-            Request::ScrollTo(transaction) => {
-                if let Some(document) = &mut self.state.document {
-                    document.browser.transaction = Some(transaction);
-                    document.browser.scroll = true;
-                }
-            }
+            Request::ScrollTo(transaction) => self.with_document(|document| {
+                document.browser.transaction = Some(transaction);
+                document.browser.scroll = true;
+            }),
             Request::SelectHere(id) => {
                 let page = self.state.page;
                 self.select(id, true);
@@ -98,16 +96,10 @@ impl App {
             Request::SetNote(identity, note) => self.set_note(identity, note),
             Request::Choose(transactions) => self.choose(transactions, true),
             Request::ChooseMore(transactions) => self.choose(transactions, false),
-            Request::ChooseNone => {
-                if let Some(document) = &mut self.state.document {
-                    document.chosen.clear();
-                }
-            }
+            Request::ChooseNone => self.with_document(|document| document.chosen.clear()),
             Request::ClearWhatIf => {
                 self.tasks.cancel(&CHECK_PART);
-                if let Some(document) = &mut self.state.document {
-                    jobs::discard(std::mem::take(&mut document.what_if));
-                }
+                self.with_document(|document| jobs::discard(std::mem::take(&mut document.what_if)));
             }
             Request::Tour(stop) => self.go_on_tour(stop),
             Request::Hide(transactions) => self.hide(Some(transactions)),
@@ -150,11 +142,7 @@ impl App {
             Request::StopFollowing => drop(self.stop_following()),
             Request::OpenFound(place) => self.open_found(Some(place)),
             Request::OpenCollected(place) => self.open_collected(Some(place)),
-            Request::ArrangeBrowser(wanted) => {
-                if let Some(document) = &mut self.state.document {
-                    document.browser.wanted = wanted;
-                }
-            }
+            Request::ArrangeBrowser(wanted) => self.with_document(|document| document.browser.wanted = wanted),
             Request::Compare(row) => self.compare(row),
             Request::EndComparison => drop(self.end_comparison()),
             Request::GroupHistories => self.with_batch(Batch::group),
@@ -170,11 +158,7 @@ impl App {
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
             Request::DetailsHeight(height) => self.state.details_height = Some(height),
             Request::AllLanes(all) => self.state.all_lanes = all,
-            Request::WholeGroup(whole) => {
-                if let Some(document) = &mut self.state.document {
-                    document.whole_group = whole;
-                }
-            }
+            Request::WholeGroup(whole) => self.with_document(|document| document.whole_group = whole),
             Request::PaletteText(text) => self.search(text),
             Request::PaletteMove(step) => {
                 if let Some(palette) = &mut self.state.palette {
@@ -184,16 +168,10 @@ impl App {
             Request::PaletteChoose(place) => self.choose_found(ctx, place),
             Request::GoToStep(step) => self.go_to_step(step, false),
             Request::ShowOperation(operation) => self.handle_operation(operation),
-            Request::OpenFinding(place) => {
-                if let Some(document) = &mut self.state.document {
-                    document.open_finding = (document.open_finding != Some(place)).then_some(place);
-                }
-            }
-            Request::SetRule(name, word) => {
-                if let Some(document) = &mut self.state.document {
-                    document.form.set(name, word);
-                }
-            }
+            Request::OpenFinding(place) => self.with_document(|document| {
+                document.open_finding = (document.open_finding != Some(place)).then_some(place)
+            }),
+            Request::SetRule(name, word) => self.with_document(|document| document.form.set(name, word)),
             Request::ReadAgain => self.read_again(),
             Request::WriteExport(kind, path) => self.write_export(kind, path),
             Request::ChooseExportPath(kind) => {
@@ -268,11 +246,7 @@ impl App {
             Command::Hide => self.hide_pinned(),
             Command::Keep => self.keep_pinned(),
             Command::FoldSession => self.fold_pinned(),
-            Command::SwitchScope => {
-                if let Some(document) = &mut self.state.document {
-                    document.whole_group = !document.whole_group;
-                }
-            }
+            Command::SwitchScope => self.with_document(|document| document.whole_group = !document.whole_group),
             Command::NextLayer => self.step_layer(1),
             Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
@@ -354,6 +328,13 @@ impl App {
         self.state.show_batch &= self.state.document.is_none();
         if self.state.document.is_some() {
             self.state.uncover();
+        }
+    }
+
+    /// Changes the open history, if one is open.
+    pub(super) fn with_document(&mut self, change: impl FnOnce(&mut Document)) {
+        if let Some(document) = &mut self.state.document {
+            change(document);
         }
     }
 
@@ -488,9 +469,7 @@ impl App {
         }
         // The window shows it at once; the threads check the flag soon after.
         if !self.tasks.is_stopped(&LOAD) && self.tasks.stop(&LOAD) {
-            if let Some(document) = &mut self.state.document {
-                document.phase = Phase::Cancelled;
-            }
+            self.with_document(|document| document.phase = Phase::Cancelled);
             return true;
         }
         let Some(document) = &mut self.state.document else { return false };

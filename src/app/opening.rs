@@ -149,9 +149,7 @@ impl App {
         if let Some(page) = wish.page {
             self.state.page = page;
         }
-        if let Some(document) = &mut self.state.document {
-            document.wish = wish;
-        }
+        self.with_document(|document| document.wish = wish);
     }
 
     /// Opens what was chosen in a dialog or dropped on the window.

@@ -109,15 +109,11 @@ impl App {
             self.set_stage(Stage::Layer(from));
             self.state.page = Page::Graph;
         }
-        if let Some(document) = &mut self.state.document {
-            document.playing = Some(now);
-        }
+        self.with_document(|document| document.playing = Some(now));
     }
 
     pub(super) fn pause(&mut self) {
-        if let Some(document) = &mut self.state.document {
-            document.playing = None;
-        }
+        self.with_document(|document| document.playing = None);
     }
 
     /// Goes on to the next item once the current one has been shown long enough.

@@ -6,7 +6,7 @@ use super::grouping::GroupBy;
 use super::notes::Note;
 use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::raw::{self, LINES};
-use super::tree::{Branch, Catalogue, MAKE, Made, Tree};
+use super::tree::{Branch, Catalogue, MAKE, Made};
 use super::vocabulary::{Attention, Page, Stage};
 use crate::checkers::{Pattern, ViolationId};
 use crate::control::Control;
@@ -55,14 +55,8 @@ impl App {
         first.into_iter().for_each(|first| self.select(first, false));
     }
 
-    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree)) {
-        if let Some(document) = &mut self.state.document {
-            change(&mut document.tree);
-        }
-    }
-
     pub(super) fn group_by(&mut self, by: GroupBy) {
-        self.with_tree(|tree| tree.group_by(by));
+        self.with_document(|document| document.tree.group_by(by));
         if let Some(document) = &mut self.state.document
             && let (Some(id), Some(catalogue)) = (document.selected, &document.catalogue)
         {
@@ -116,7 +110,7 @@ impl App {
     }
 
     pub(super) fn set_filter(&mut self, filter: String) {
-        self.with_tree(|tree| tree.set_filter(filter));
+        self.with_document(|document| document.tree.set_filter(filter));
     }
 
     /// Shows a violation: from the kept pictures, or through a job.
@@ -320,10 +314,8 @@ impl App {
     }
 
     fn unfold(&mut self, expanded: BTreeSet<EdgeIndex>) {
-        if let Some(document) = &mut self.state.document {
-            // Known at once, so that it can be undone.
-            document.evidence = Some(expanded.clone());
-        }
+        // Known at once, so that it can be undone.
+        self.with_document(|document| document.evidence = Some(expanded.clone()));
         self.redraw(Some(expanded));
     }
 }

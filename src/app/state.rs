@@ -85,7 +85,7 @@ pub struct ExportForm {
 }
 
 /// The form for the rules by which the history is to be read again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesForm {
     /// As [`Rules::words`]; may still be invalid.
     words: [(&'static str, String); 7],
@@ -128,7 +128,7 @@ impl RulesForm {
 }
 
 /// Everything about the open history.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Document {
     /// Where it comes from.
     pub source: Source,
@@ -251,68 +251,16 @@ pub struct Document {
 impl Document {
     /// A history about to be read.
     pub fn new(source: Source, title: String, rules: Rules, levels: &[Level]) -> Document {
+        let comparison =
+            CheckerComparison { chosen: [Checker::Fast, Checker::Plume].into(), ..CheckerComparison::default() };
         Document {
             source,
             title,
-            phase: Phase::Reading,
-            unreadable: None,
-            history: None,
-            recorded: None,
             form: RulesForm::new(&rules),
             rules,
-            health: None,
-            resolved_by: Vec::new(),
-            open_finding: None,
             levels: levels.iter().map(|&level| (level, None)).collect(),
-            others: Vec::new(),
-            catalogue: None,
-            complete: false,
-            lists_more: false,
-            seconds: (0.0, 0.0),
-            tree: Tree::default(),
-            selected: None,
-            chosen_by_user: false,
-            scroll_to_selected: false,
-            scroll_to_step: false,
-            scroll_to_what_if: false,
-            picture: None,
-            drawn: AllDrawn::new(),
-            drawing: false,
-            evidence: None,
-            pinned: None,
-            hovered: None,
-            stage: Stage::default(),
-            open_cases: BTreeSet::new(),
-            playing: None,
-            run: None,
-            overrides: BTreeMap::new(),
-            raw: RawLines::default(),
-            browser: Browser::default(),
-            order: None,
-            resolution: None,
-            timeline: None,
-            minimap: None,
-            minimap_asked: None,
-            key: None,
-            whole_group: false,
-            group: None,
-            group_asked: None,
-            notes: Notes::default(),
-            marks: Marks::default(),
-            focus_note: false,
-            chosen: BTreeSet::new(),
-            what_if: Vec::new(),
-            hidden: BTreeSet::new(),
-            hidden_names: BTreeSet::new(),
-            named: Named::new(),
-            wish: RestoreTarget::default(),
-            comparison: CheckerComparison {
-                chosen: [Checker::Fast, Checker::Plume].into(),
-                ..CheckerComparison::default()
-            },
-            figures: None,
-            figures_complete: false,
-            failed: BTreeMap::new(),
+            comparison,
+            ..Document::default()
         }
     }
 

@@ -44,7 +44,7 @@ impl App {
         match first {
             // Selecting opens the line.
             Some(first) => self.select(first, true),
-            None => self.with_tree(|tree| tree.toggle(branch)),
+            None => self.with_document(|document| document.tree.toggle(branch)),
         }
     }
 
@@ -95,12 +95,6 @@ impl App {
         let is_drawn = |edge: &EdgeIndex| picture.drawn.contains(edge);
         if !steps.get(step).is_none_or(|step| step.edges.iter().all(is_drawn)) {
             self.redraw(Some(picture::expandable(&picture.argument.counterexample.violation.edges)));
-        }
-    }
-
-    pub(super) fn pin(&mut self, attention: Option<Attention>) {
-        if let Some(document) = &mut self.state.document {
-            document.pinned = attention;
         }
     }
 

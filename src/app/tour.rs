@@ -95,8 +95,6 @@ impl App {
         self.state.tour = Some(at);
         self.state.page = stop.page;
         self.state.show_batch = false;
-        if let Some(document) = &mut self.state.document {
-            document.pinned = stop.step.map(Attention::Step);
-        }
+        self.with_document(|document| document.pinned = stop.step.map(Attention::Step));
     }
 }

@@ -25,6 +25,13 @@ pub enum Source {
     Part(Part),
 }
 
+impl Default for Source {
+    /// The first bundled sample.
+    fn default() -> Source {
+        Source::Sample(0)
+    }
+}
+
 /// The smallest part of a growing file that shows what was found in it.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -43,9 +50,10 @@ impl PartialEq for Part {
 }
 
 /// The state of work on the open history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// The file is being read.
+    #[default]
     Reading,
     /// Levels are being decided.
     Checking,

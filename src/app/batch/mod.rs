@@ -171,7 +171,7 @@ impl Column {
 }
 
 /// A folder of histories.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The folder.
     pub folder: PathBuf,
@@ -219,20 +219,10 @@ impl Batch {
         let n_known = rows.iter().filter(|row| !matches!(row.outcome, Outcome::Waiting)).count();
         let mut batch = Batch {
             folder: folder.to_owned(),
-            order: Vec::new(),
             rows,
-            sort: Column::Name,
-            descending: false,
-            filter: String::new(),
-            chosen: 0,
-            grouped: false,
-            is_stale: false,
-            alike: Vec::new(),
-            compared: Vec::new(),
-            shapes: None,
-            done: false,
             n_known,
             levels: Level::ALL.into_iter().collect(),
+            ..Batch::default()
         };
         batch.arrange();
         batch
