@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 /// Opens the window; says why if it cannot.
 #[cfg(feature = "window")]
 fn open_window(files: &[PathBuf]) -> Result<(), String> {
-    isoscope::app::run(files.to_vec()).map_err(|error| error.to_string())
+    isoscope::app::run(files.to_vec())
 }
 
 #[cfg(not(feature = "window"))]

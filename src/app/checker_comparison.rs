@@ -2,7 +2,7 @@
 //! visible.
 
 use super::App;
-use super::checker_run::{CheckerRun, Used, measure};
+use super::checker_run::{CheckerRun, Sample, measure};
 use super::sweep::{self, Sweep};
 use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
@@ -68,15 +68,22 @@ impl CheckerComparison {
 
     /// Memory and processor time over time.
     pub fn charts(&self) -> [Chart; 2] {
-        let chart = |title: &str, unit, used: Used| Chart {
+        let line = |run: &CheckerRun, used: fn(&Sample) -> f64| Series {
+            label: run.title(),
+            points: run.samples.iter().map(|sample| (sample.at, used(sample))).collect(),
+        };
+        let chart = |title: &str, unit, used| Chart {
             title: title.to_owned(),
             x: Axis { name: "time since the start of each".to_owned(), unit: Unit::Seconds, logarithmic: false },
             y: Axis { name: title.to_owned(), unit, logarithmic: false },
-            series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
+            series: self.runs.iter().map(|run| line(run, used)).collect(),
             marks: Marks::Lines,
             bands: Vec::new(),
         };
-        [chart("Memory growth", Unit::Megabytes, Used::Memory), chart("Processor time", Unit::Seconds, Used::Processor)]
+        [
+            chart("Memory growth", Unit::Megabytes, |sample| sample.megabytes),
+            chart("Processor time", Unit::Seconds, |sample| sample.cpu),
+        ]
     }
 
     /// The same as a picture.

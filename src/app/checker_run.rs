@@ -69,26 +69,6 @@ impl CheckerRun {
     }
 }
 
-/// What is plotted over the time of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Used {
-    /// Megabytes more than before the run.
-    Memory,
-    /// Processor time, seconds.
-    Processor,
-}
-
-impl Used {
-    /// As a line over the seconds of a run.
-    pub fn line(self, run: &CheckerRun) -> Vec<(f64, f64)> {
-        let value = |sample: &Sample| match self {
-            Used::Memory => sample.megabytes,
-            Used::Processor => sample.cpu,
-        };
-        run.samples.iter().map(|sample| (sample.at, value(sample))).collect()
-    }
-}
-
 /// Runs a checker, for at most a minute, on those of some levels that it decides; if there are none, on all of its usual ones
 /// that apply to this kind of history.
 pub(super) fn measure(

@@ -107,18 +107,12 @@ const DETAILS_FROM: f32 = 560.0;
 /// Below this width side panels are narrower, in points.
 const NARROW: f32 = 1100.0;
 
-/// Why there is no window.
-#[derive(Debug, thiserror::Error)]
-pub enum AppError {
-    /// No display can be opened or drawn on.
-    #[error("no window can be opened: {0}")]
-    NoDisplay(String),
-}
-
 /// Opens the window and, in it, the first of `files`; the others are offered as recent. Returns when it is closed.
-pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
+/// Errors: no display can be opened or drawn on.
+pub fn run(files: Vec<PathBuf>) -> Result<(), String> {
+    let no_window = |why: &str| format!("no window can be opened: {why}");
     if !display_is_named() {
-        return Err(AppError::NoDisplay("neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned()));
+        return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
     }
     let viewport = egui::ViewportBuilder::default()
         .with_title("IsoScope")
@@ -134,8 +128,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
         app.open_all(files);
         Ok(Box::new(app) as Box<dyn eframe::App>)
     };
-    eframe::run_native("IsoScope", options, Box::new(create))
-        .map_err(|error| AppError::NoDisplay(cause(&error.to_string())))
+    eframe::run_native("IsoScope", options, Box::new(create)).map_err(|error| no_window(&cause(&error.to_string())))
 }
 
 /// The last part of a chain of causes, without the source location that some libraries put before it.

@@ -155,30 +155,12 @@ pub struct Sweep {
     pub error: Option<String>,
 }
 
-/// What can be plotted over the parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Wall time, seconds.
-    Time,
-    /// Peak memory in excess of that before the run, megabytes.
-    Memory,
-}
-
-impl Quantity {
-    fn of(self, run: &CheckerRun) -> f64 {
-        match self {
-            Quantity::Time => run.seconds,
-            Quantity::Memory => run.most_memory(),
-        }
-    }
-}
-
 impl Sweep {
     /// A line for each checker that has a point, in the order of the checkers.
-    fn series(&self, quantity: Quantity) -> Vec<Series> {
+    fn series(&self, quantity: fn(&CheckerRun) -> f64) -> Vec<Series> {
         let line = |checker: &Checker| {
             let own = self.points.iter().filter(|point| point.run.checker == *checker);
-            let points: Vec<(f64, f64)> = own.map(|point| (point.value as f64, quantity.of(&point.run))).collect();
+            let points: Vec<(f64, f64)> = own.map(|point| (point.value as f64, quantity(&point.run))).collect();
             (!points.is_empty()).then(|| Series { label: checker.to_string(), points })
         };
         Checker::ALL.iter().filter_map(line).collect()
@@ -209,15 +191,18 @@ impl Sweep {
     /// magnitude.
     pub fn charts(&self) -> [Chart; 2] {
         let name = self.ran.parameter.name();
-        let chart = |title: &str, unit, quantity| Chart {
+        let chart = |title: &str, (unit, logarithmic), quantity| Chart {
             title: format!("{title} by {name}"),
             x: Axis { name: name.to_owned(), unit: Unit::Number, logarithmic: self.is_logarithmic() },
-            y: Axis { name: title.to_owned(), unit, logarithmic: quantity == Quantity::Time },
+            y: Axis { name: title.to_owned(), unit, logarithmic },
             series: self.series(quantity),
             marks: Marks::Dots,
             bands: Vec::new(),
         };
-        [chart("Time to check", Unit::Seconds, Quantity::Time), chart("Most memory", Unit::Megabytes, Quantity::Memory)]
+        [
+            chart("Time to check", (Unit::Seconds, true), |run| run.seconds),
+            chart("Most memory", (Unit::Megabytes, false), CheckerRun::most_memory),
+        ]
     }
 
     /// The same as a picture.
@@ -325,7 +310,7 @@ mod tests {
             }
         }
         assert!(!sweep.has_undecided());
-        let lines = sweep.series(Quantity::Time);
+        let lines = sweep.series(|run| run.seconds);
         assert_eq!(lines.iter().map(|line| line.label.as_str()).collect::<Vec<_>>(), ["fast", "plume"]);
         assert!(lines.iter().all(|line| line.points.len() == 2 && line.points[1].0 == 20.0));
         assert!(sweep.csv().contains("transactions of a session,20,480,plume,RA,satisfied,"), "{}", sweep.csv());

@@ -58,46 +58,20 @@ impl<M> Task<M> {
 /// What came of a question since the last frame, to be handed to the window.
 type Delivery = Box<dyn FnOnce(&mut App)>;
 
-/// The job of a question, whatever it sends.
-trait Work {
-    fn poll(&mut self) -> Option<Delivery>;
-    fn stop(&self);
-    fn is_stopped(&self) -> bool;
-    fn progress(&self) -> Progress;
-}
-
-struct JobOf<M: Send + 'static> {
-    task: &'static Task<M>,
-    job: Job<M>,
-}
-
-impl<M: Send + 'static> Work for JobOf<M> {
-    fn poll(&mut self) -> Option<Delivery> {
-        let messages = self.job.poll();
-        let end = match self.job.state() {
-            JobState::Running => None,
-            JobState::Finished if self.job.is_cancelled() => Some(End::Stopped),
-            JobState::Finished => Some(End::Finished),
-            JobState::Failed(cause) => Some(End::Failed(cause.clone())),
-        };
-        if messages.is_empty() && end.is_none() {
-            return None;
-        }
-        let (task, number) = (self.task, self.job.revision());
-        Some(Box::new(move |app: &mut App| deliver(app, task, number, messages, end)))
+/// What came of a job since the last time, if anything.
+fn poll<M: Send + 'static>(task: &'static Task<M>, job: &mut Job<M>) -> Option<Delivery> {
+    let messages = job.poll();
+    let end = match job.state() {
+        JobState::Running => None,
+        JobState::Finished if job.is_cancelled() => Some(End::Stopped),
+        JobState::Finished => Some(End::Finished),
+        JobState::Failed(cause) => Some(End::Failed(cause.clone())),
+    };
+    if messages.is_empty() && end.is_none() {
+        return None;
     }
-
-    fn stop(&self) {
-        self.job.cancel();
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.job.is_cancelled()
-    }
-
-    fn progress(&self) -> Progress {
-        self.job.progress()
-    }
+    let number = job.revision();
+    Some(Box::new(move |app: &mut App| deliver(app, task, number, messages, end)))
 }
 
 /// Hands messages to the window, as long as they do not lead it to drop the question.
@@ -124,7 +98,9 @@ struct Open {
     number: Revision,
     is_of_history: bool,
     shows_progress: bool,
-    work: Box<dyn Work>,
+    control: Control,
+    /// Owns the job, whatever it sends: dropping this cancels it.
+    poll: Box<dyn FnMut() -> Option<Delivery>>,
 }
 
 /// The questions that are being answered, oldest first.
@@ -153,17 +129,17 @@ impl Tasks {
 
     /// Tells the work on a question to end soon, with what it has by then. Returns whether there is one.
     pub(super) fn stop<M>(&self, task: &Task<M>) -> bool {
-        self.of(task).map(|open| open.work.stop()).is_some()
+        self.of(task).map(|open| open.control.stop()).is_some()
     }
 
     /// Whether the question of this kind was told to [`stop`](Self::stop).
     pub(super) fn is_stopped<M>(&self, task: &Task<M>) -> bool {
-        self.of(task).is_some_and(|open| open.work.is_stopped())
+        self.of(task).is_some_and(|open| open.control.is_stopped())
     }
 
     /// How far the work on a question is.
     pub(super) fn progress<M>(&self, task: &Task<M>) -> Option<Progress> {
-        self.of(task).map(|open| open.work.progress())
+        self.of(task).map(|open| open.control.progress())
     }
 
     /// Drops all questions about the open history.
@@ -197,10 +173,11 @@ impl App {
             self.tasks.cancel(task);
         }
         let number = self.tasks.newest.advance();
-        let job = Job::start(task.name, number, Arc::clone(&self.wake), work);
+        let mut job = Job::start(task.name, number, Arc::clone(&self.wake), work);
         let Task { name, is_of_history, shows_progress, .. } = *task;
-        let work = Box::new(JobOf { task, job });
-        self.tasks.open.push(Open { name, number, is_of_history, shows_progress, work });
+        let control = job.control().clone();
+        let poll = Box::new(move || poll(task, &mut job));
+        self.tasks.open.push(Open { name, number, is_of_history, shows_progress, control, poll });
     }
 
     /// Takes in what has come of all questions.
@@ -218,7 +195,7 @@ impl App {
         let numbers: Vec<Revision> = polled.map(|open| open.number).collect();
         for number in numbers {
             let open = self.tasks.open.iter_mut().find(|open| open.number == number);
-            if let Some(delivery) = open.and_then(|open| open.work.poll()) {
+            if let Some(delivery) = open.and_then(|open| (open.poll)()) {
                 delivery(self);
             }
         }

@@ -13,7 +13,7 @@ mod queue;
 pub use discard::{discard, replace};
 pub use queue::Queue;
 
-use crate::control::{Control, Progress};
+use crate::control::Control;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -150,9 +150,9 @@ impl<T: Send + 'static> Job<T> {
         &self.state
     }
 
-    /// The current phase and fraction.
-    pub fn progress(&self) -> Progress {
-        self.control.progress()
+    /// Stops the work and tells how far it is, also from elsewhere.
+    pub fn control(&self) -> &Control {
+        &self.control
     }
 
     /// The question it answers.
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(wait(&mut job), [0, 1, 2]);
         assert_eq!(job.state(), &JobState::Finished);
         assert_eq!(wakes.load(Ordering::SeqCst), 4, "one per message and one for the end");
-        assert_eq!(job.progress().phase, "counting");
+        assert_eq!(job.control().progress().phase, "counting");
     }
 
     #[test]

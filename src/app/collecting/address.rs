@@ -1,6 +1,7 @@
 //! Addresses of databases and the passwords in them, which are kept separately and never shown.
 
 use crate::collect::without_password;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A text that is not shown, kept only while the window is open.
@@ -30,8 +31,9 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// An address as typed: the part that may be shown, and all of it if there is more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An address as typed: the part that may be shown, and all of it if there is more. It is kept without its password.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct Address {
     shown: String,
     whole: Option<Secret>,
@@ -68,6 +70,19 @@ impl Address {
             None if password.is_empty() => self.shown.clone(),
             None => with_password(&self.shown, &password.0),
         }
+    }
+}
+
+impl From<String> for Address {
+    fn from(text: String) -> Address {
+        Address::typed(text)
+    }
+}
+
+impl From<Address> for String {
+    /// Without the password.
+    fn from(address: Address) -> String {
+        without_password(&address.shown)
     }
 }
 

@@ -4,8 +4,8 @@ use super::address::{Address, Secret};
 use crate::collect;
 use serde::{Deserialize, Serialize};
 
-/// A server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A server. What is kept of it until the next start contains no password.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// Its name in the history; `n1`, `n2`, … if it is empty and there are several.
     pub name: String,
@@ -15,15 +15,6 @@ pub struct Server {
     pub read_only: bool,
     /// How many sessions use it; empty for as many as others that leave it open.
     pub sessions: String,
-}
-
-/// What is kept of a server until the next start. It contains no password.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    name: String,
-    address: String,
-    read_only: bool,
-    sessions: String,
 }
 
 impl Server {
@@ -50,25 +41,12 @@ impl Server {
 
 /// Servers as a text that is kept, without passwords.
 pub(super) fn kept(servers: &[Server]) -> String {
-    let kept = |server: &Server| Kept {
-        name: server.name.clone(),
-        address: collect::without_password(server.address.shown()),
-        read_only: server.read_only,
-        sessions: server.sessions.clone(),
-    };
-    serde_json::to_string(&servers.iter().map(kept).collect::<Vec<_>>()).unwrap_or_default()
+    serde_json::to_string(servers).unwrap_or_default()
 }
 
 /// Servers as they were kept; none if the text cannot be read.
 pub(super) fn read(text: &str) -> Vec<Server> {
-    let kept: Vec<Kept> = serde_json::from_str(text).unwrap_or_default();
-    let server = |Kept { name, address, read_only, sessions }| Server {
-        name,
-        address: Address::typed(address),
-        read_only,
-        sessions,
-    };
-    kept.into_iter().map(server).collect()
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 #[cfg(test)]
