@@ -222,9 +222,7 @@ impl App {
             (_, false) => (comparison.svg(), "checkers"),
             (_, true) => (comparison.sweep.svg(), "sweep"),
         };
-        let folder = super::dialogs::folder_of(Some(&document.source));
-        let stem = document.title.split('.').next().unwrap_or("history");
-        let path = folder.join(format!("{stem}-{what}.{ending}"));
+        let path = document.file_beside(&format!("{what}.{ending}"));
         self.write_file(path, text, "Written");
     }
 }

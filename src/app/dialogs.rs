@@ -5,7 +5,6 @@
 //! dialog on this system; then our own opens.
 
 use super::dialog_look;
-use super::vocabulary::{Part, Source};
 use crate::export::ExportKind;
 use crate::jobs::{Job, Revision, Wake};
 use egui_file_dialog::{DialogState, FileDialog, OpeningMode};
@@ -182,15 +181,5 @@ impl Dialogs {
             }
             None => None,
         }
-    }
-}
-
-/// The folder in which a dialog for this history starts.
-pub fn folder_of(source: Option<&Source>) -> PathBuf {
-    match source {
-        Some(Source::File(path) | Source::Part(Part { path, .. })) => {
-            path.parent().map(Path::to_owned).unwrap_or_default()
-        }
-        _ => PathBuf::new(),
     }
 }

@@ -4,7 +4,7 @@ use super::App;
 use super::batch::{Batch, CHECK_FOLDER};
 use super::collecting::order::Purpose as Collect;
 use super::command::{Command, Request, Requests};
-use super::dialogs::{self, Purpose};
+use super::dialogs::Purpose;
 use super::exporting::{self, EXPORT};
 use super::load::LOAD;
 use super::palette::FIND;
@@ -362,10 +362,8 @@ impl App {
             return;
         };
         let kind = ExportKind::Svg;
-        let stem = document.title.split('.').next().unwrap_or("anomaly").to_owned();
         let id = picture.argument.shown.to_string().replace('/', "-");
-        let folder = dialogs::folder_of(Some(&document.source));
-        let path = folder.join(format!("{stem}-{id}.{}", kind.extension()));
+        let path = document.file_beside(&format!("{id}.{}", kind.extension()));
         let view = if matches!(self.state.page, Page::Lanes | Page::Key | Page::Matrix) {
             self.state.page
         } else {
@@ -399,10 +397,9 @@ impl App {
             return;
         };
         let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
-        let stem = document.title.split('.').next().unwrap_or("anomaly");
-        let name = format!("{stem}-{}-report", picture.argument.shown.to_string().replace('/', "-"));
+        let id = picture.argument.shown.to_string().replace('/', "-");
+        let folder = document.file_beside(&format!("{id}-report"));
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
-        let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let promise = self.state.lattice.promise();
         let annotations = document.marks.all.clone();
         let what = exporting::Report { folder, picture, history, catalogue, health, file, annotations, promise };

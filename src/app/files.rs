@@ -1,7 +1,6 @@
 //! Writing files off the frame, one after another, each whole or not at all.
 
 use super::App;
-use super::dialogs::folder_of;
 use crate::export::chart::{self, Chart};
 use crate::files;
 use crate::jobs::Queue;
@@ -36,18 +35,16 @@ impl App {
 
     /// Writes a chart next to the open history, or where the Collect page records to.
     pub(super) fn save_chart(&mut self, chart: &Chart) {
-        let (folder, stem) = match self.state.document.as_ref().filter(|_| !self.state.is_covered()) {
-            Some(document) => {
-                (folder_of(Some(&document.source)), document.title.split('.').next().unwrap_or("history"))
-            }
-            None => {
-                let recorded = self.state.collect.form.file().unwrap_or_default();
-                (recorded.parent().map(Path::to_owned).unwrap_or_default(), "collect")
-            }
-        };
         let words = chart.title.to_lowercase();
         let words: Vec<&str> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        let path = folder.join(format!("{stem}-{}.svg", words.join("-")));
+        let name = format!("{}.svg", words.join("-"));
+        let path = match self.state.document.as_ref().filter(|_| !self.state.is_covered()) {
+            Some(document) => document.file_beside(&name),
+            None => {
+                let recorded = self.state.collect.form.file().unwrap_or_default();
+                recorded.parent().map(Path::to_owned).unwrap_or_default().join(format!("collect-{name}"))
+            }
+        };
         self.write_file(path, chart::svg(std::slice::from_ref(chart)), "Written");
     }
 

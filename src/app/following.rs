@@ -4,7 +4,7 @@ use super::App;
 use super::command::Command;
 use super::live::{Listener, Live, Snapshot};
 use super::tasks::{End, Failure, Task};
-use super::vocabulary::Source;
+use super::vocabulary::{Source, file_name};
 use super::watch::Change;
 use crate::follow::{Options, Stream};
 use crate::history::Rules;
@@ -27,9 +27,7 @@ pub struct Following {
 impl Following {
     /// The name of the file.
     pub fn title(&self) -> String {
-        self.path
-            .file_name()
-            .map_or_else(|| self.path.display().to_string(), |name| name.to_string_lossy().into_owned())
+        file_name(&self.path)
     }
 }
 

@@ -2,7 +2,7 @@
 //! it hands over an immutable snapshot about ten times a second; frames only look at the last one.
 
 use super::verdict_summary::{Conclusion, in_words};
-use super::vocabulary::{Part, Source};
+use super::vocabulary::{Part, Source, file_name};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::diagram::timeline::{Span, Timeline};
@@ -67,9 +67,7 @@ impl LiveViolation {
     fn new(finding: Finding, delay: Option<Duration>, path: &Path) -> LiveViolation {
         let Finding { level, line, title, summary, example, .. } = finding;
         let part = example.map(|example| {
-            let file =
-                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
-            let name = format!("{level} violated, line {line} of {file}");
+            let name = format!("{level} violated, line {line} of {}", file_name(path));
             Source::Part(Part { name, history: Arc::new(example.counterexample.history), path: path.to_owned() })
         });
         LiveViolation { levels: vec![level], text: [title, summary], line, delay, part }

@@ -3,13 +3,13 @@
 use super::App;
 use super::arrangement::Arrangement;
 use super::collecting::form::Field;
-use super::dialogs::{self, Purpose};
+use super::dialogs::Purpose;
 use super::load::{LOAD, Load};
 use super::panels::export_form;
 use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
 use super::state::Document;
-use super::vocabulary::{Page, Source};
+use super::vocabulary::{Page, Source, file_name};
 use super::watch::{WATCH, watch};
 use super::{recent, samples};
 use crate::checkers::{Options, ViolationName};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 impl App {
     /// Opens the system's dialog in the folder of the open history.
     pub(super) fn ask_for(&mut self, purpose: Purpose) {
-        let folder = dialogs::folder_of(self.state.document.as_ref().map(|document| &document.source));
+        let folder = self.state.document.as_ref().map(|document| document.source.folder()).unwrap_or_default();
         self.dialogs.ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
     }
 
@@ -95,9 +95,7 @@ impl App {
         self.state.show_batch = false;
         self.state.uncover();
         let title = match &source {
-            Source::File(path) => {
-                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
-            }
+            Source::File(path) => file_name(path),
             Source::Sample(place) => samples::title(*place),
             Source::Bytes { name, .. } => name.clone(),
             Source::Part(part) => part.name.clone(),

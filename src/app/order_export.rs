@@ -1,7 +1,6 @@
 //! Taking the order of a satisfied level away: as a picture, and as text on the clipboard.
 
 use super::App;
-use super::dialogs;
 use super::exporting::EXPORT;
 use super::files::write_whole;
 use super::state::{Document, ExportForm};
@@ -84,8 +83,7 @@ impl App {
     pub(super) fn open_order_export(&mut self) {
         let Some(document) = &self.state.document else { return };
         let Some(order) = &document.order else { return };
-        let stem = document.title.split('.').next().unwrap_or("order");
-        let path = dialogs::folder_of(Some(&document.source)).join(format!("{stem}-{}.svg", order.level));
+        let path = document.file_beside(&format!("{}.svg", order.level));
         let (kind, path) = (ExportKind::Svg, path.display().to_string());
         self.state.export = Some(ExportForm { kind, view: Page::Order, path });
     }

@@ -5,6 +5,7 @@ use super::fuzzy;
 use super::marks::Ask;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
+use super::vocabulary::file_name;
 use crate::checkers::ViolationId;
 use crate::control::Control;
 use crate::control::sorting::going;
@@ -87,9 +88,7 @@ impl Palette {
             let note = format!("{}  {}", row.command.key_text(), row.tooltip);
             Some(PaletteEntry { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
         });
-        let named = recent.iter().map(|path| {
-            (path, path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()))
-        });
+        let named = recent.iter().map(|path| (path, file_name(path)));
         let others = named.clone().filter(|_| has_document && !self.text.trim().is_empty());
         let things = named.map(|(path, name)| (Thing::File(path.clone()), name, path));
         let compared =

@@ -412,6 +412,12 @@ impl Document {
             Source::Sample(_) | Source::Bytes { .. } | Source::Part(_) => None,
         }
     }
+
+    /// A file next to the history: its name is that of the history up to the first dot, a hyphen, and `rest`.
+    pub fn file_beside(&self, rest: &str) -> PathBuf {
+        let stem = self.title.split('.').next().unwrap_or_default();
+        self.source.folder().join(format!("{stem}-{rest}"))
+    }
 }
 
 /// Everything the window shows.

@@ -4,8 +4,13 @@
 use crate::checkers::ViolationId;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::EdgeIndex;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The name of a file, or its whole path if that ends with no name.
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
 
 /// Where a history comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +28,18 @@ pub enum Source {
     },
     /// Transactions of a file that is still being written.
     Part(Part),
+}
+
+impl Source {
+    /// The folder that files about it go to, and where a dialog starts; empty if it is not from a file.
+    pub fn folder(&self) -> PathBuf {
+        match self {
+            Source::File(path) | Source::Part(Part { path, .. }) => {
+                path.parent().map(Path::to_owned).unwrap_or_default()
+            }
+            Source::Sample(_) | Source::Bytes { .. } => PathBuf::new(),
+        }
+    }
 }
 
 impl Default for Source {

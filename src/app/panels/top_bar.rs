@@ -4,7 +4,7 @@ use super::{command_button_ui, health, on_command, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
-use crate::app::vocabulary::{Page, Source};
+use crate::app::vocabulary::{Page, Source, file_name};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.
@@ -102,9 +102,7 @@ fn entries_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests)
         ui.separator();
         style::note(ui, "Recent");
         for path in &state.recent {
-            let name =
-                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
-            if ui.button(name).on_hover_text(path.display().to_string()).clicked() {
+            if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
                 requests.push(Request::OpenFile(path.clone()));
                 ui.close();
             }
