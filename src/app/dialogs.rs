@@ -8,7 +8,9 @@ use super::dialog_look;
 use crate::export::ExportKind;
 use crate::jobs::{Job, Revision, Wake};
 use egui_file_dialog::{DialogState, FileDialog, OpeningMode};
+use rfd::FileHandle;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::time::Duration;
 
 /// A `None` faster than anyone can press Cancel.
@@ -71,35 +73,20 @@ impl Dialogs {
         };
         let number = self.revision.advance();
         let dialog = dialog.set_title(purpose.title());
-        let job = match purpose {
-            Purpose::Open | Purpose::CompareWith => {
-                let answer = dialog.pick_file();
-                Job::start("dialog", number, wake, move |_, outbox| {
-                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
-                })
-            }
-            Purpose::OpenFolder => {
-                let answer = dialog.pick_folder();
-                Job::start("dialog", number, wake, move |_, outbox| {
-                    outbox.send(pollster::block_on(answer).map(|folder| folder.path().to_owned()));
-                })
-            }
-            Purpose::Record => {
-                let answer = dialog.set_file_name(name).save_file();
-                Job::start("dialog", number, wake, move |_, outbox| {
-                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
-                })
-            }
+        let answer: Pin<Box<dyn Future<Output = Option<FileHandle>> + Send>> = match purpose {
+            Purpose::Open | Purpose::CompareWith => Box::pin(dialog.pick_file()),
+            Purpose::OpenFolder => Box::pin(dialog.pick_folder()),
+            Purpose::Record => Box::pin(dialog.set_file_name(name).save_file()),
             Purpose::Export(kind) => {
                 if name.is_empty() {
                     name = format!("anomaly.{}", kind.extension());
                 }
-                let answer = dialog.set_file_name(name).save_file();
-                Job::start("dialog", number, wake, move |_, outbox| {
-                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
-                })
+                Box::pin(dialog.set_file_name(name).save_file())
             }
         };
+        let job = Job::start("dialog", number, wake, move |_, outbox| {
+            outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
+        });
         self.pending = Some((purpose, job));
         self.suggestion = suggestion.to_owned();
     }
@@ -158,28 +145,16 @@ impl Dialogs {
         let (purpose, job) = self.pending.as_mut()?;
         let purpose = *purpose;
         let answer = job.poll().into_iter().next();
-        let ended = !job.is_running();
-        let at_once = job.elapsed() < NO_DIALOG;
-        match answer {
-            Some(Some(path)) => {
-                self.pending = None;
-                Some((purpose, path))
-            }
-            Some(None) if at_once => {
-                self.pending = None;
-                self.open_own(purpose);
-                None
-            }
-            Some(None) => {
-                self.pending = None;
-                None
-            }
-            None if ended => {
-                self.pending = None;
-                self.open_own(purpose);
-                None
-            }
-            None => None,
+        if answer.is_none() && job.is_running() {
+            return None;
         }
+        let at_once = job.elapsed() < NO_DIALOG;
+        self.pending = None;
+        match answer {
+            Some(Some(path)) => return Some((purpose, path)),
+            Some(None) if !at_once => {}
+            Some(None) | None => self.open_own(purpose),
+        }
+        None
     }
 }
