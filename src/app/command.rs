@@ -148,8 +148,8 @@ commands! {
         OpenCollected = File, "Open recording", [with_control_and_shift(Key::N)], without_history => "Open what the Collect page recorded last, at its violation if there is one";
         WriteRounds = File, "Save rounds as CSV", [with_control_and_shift(Key::S)], without_history => "Write the table of the Collect page next to its histories";
         Quit = File, "Quit", [with_control(Key::Q)], line_above, without_history => "Close the window";
-        Undo = Edit, "Undo", [with_control(Key::Z)] => "Take back the last change of filter, grouping, notes, marks, what is chosen or what is drawn";
-        Redo = Edit, "Redo", [with_control_and_shift(Key::Z), with_control(Key::Y)] => "Do again what was taken back";
+        Undo = Edit, "Undo", [with_control(Key::Z)] => "Undo the last change of filter, grouping, notes, marks, what is chosen or what is drawn";
+        Redo = Edit, "Redo", [with_control_and_shift(Key::Z), with_control(Key::Y)] => "Redo the last change that was undone";
         Bookmark = Edit, "Bookmark", [plain(Key::M)], line_above => "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it";
         EditNote = Edit, "Write a note", [plain(Key::I)] => "Write something about the selected anomaly";
         Mark = Edit, "Mark in the history", [with_shift(Key::M)] => "Mark the transaction, the span from the first to the last of those chosen, or what is in view on Lanes";
@@ -174,8 +174,8 @@ commands! {
         NextCase = Go, "Next case", [plain(Key::Period)] => "Open the next case, where it takes several to explain the anomaly";
         PreviousCase = Go, "Previous case", [plain(Key::Comma)] => "Open the case before";
         Replay = Go, "Replay", [plain(Key::Y)] => "Step through the operations of the anomaly with the state of its keys, or stop that";
-        Back = Go, "Back", [with_alt(Key::ArrowLeft)], line_above => "Back to where you looked before";
-        Forward = Go, "Forward", [with_alt(Key::ArrowRight)] => "Forward to where you looked after that";
+        Back = Go, "Back", [with_alt(Key::ArrowLeft)], line_above => "Go back to the previous view";
+        Forward = Go, "Forward", [with_alt(Key::ArrowRight)] => "Go forward to the next view";
         NextMark = Go, "Next mark", [with_shift(Key::J)], line_above => "Show the next marked place of the history";
         PreviousMark = Go, "Previous mark", [with_shift(Key::K)] => "Show the previous marked place of the history";
         Locate = Go, "Show in the history", [with_shift(Key::H)] => "Go to the place of the pinned transaction, or of the anomaly, in the whole history";

@@ -66,7 +66,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
         (Some(_), _) if document.complete => {
-            drop(ui.colored_label(palette.caution, "No anomaly is listed, yet not every level is known to hold."))
+            drop(ui.colored_label(palette.caution, "No anomalies found; some levels are undecided."))
         }
         _ => drop(style::note(
             ui,
@@ -169,7 +169,7 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         }
     });
     if document.tree.is_similar() && !document.tree.order().is_empty() {
-        style::note(ui, "Nothing is called that; this is similar:");
+        style::note(ui, "No exact match. Similar:");
     }
 }
 

@@ -104,7 +104,7 @@ fn head_ui(ui: &mut Ui, batch: &Batch, widths: &[f32; 6], requests: &mut Request
             level_codes(ui, batch.levels(), cell);
         }
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sort by {}", column.title())));
-        if response.on_hover_text("Sort by this, again for the other way round").clicked() {
+        if response.on_hover_text("Sort by this; click again to reverse").clicked() {
             requests.push(Request::BatchSort(column));
         }
     }

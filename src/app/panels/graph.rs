@@ -218,7 +218,7 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             if document.all_hold() {
                 "Nothing to draw: every level asked for holds."
             } else {
-                "Nothing to draw, yet not every level is known to hold."
+                "Nothing to draw; some levels are undecided."
             }
         }
         _ => "Select an anomaly to draw it.",

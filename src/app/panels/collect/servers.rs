@@ -113,7 +113,7 @@ impl Fields<'_> {
 
     fn password_ui(&mut self, ui: &mut Ui) {
         if self.form.hides_password() {
-            style::note(ui, "The password in it is used and not shown. Who edits the address types it again.");
+            style::note(ui, "The password in it is used and not shown. Re-enter it if you edit the address.");
             return;
         }
         ui.horizontal(|ui| {
