@@ -10,9 +10,10 @@ pub use crate::history::counted;
 use crate::relations::Relation;
 use egui::epaint::text::{FontData, FontDefinitions, FontInsert, FontPriority, InsertFontFamily};
 use egui::style::WidgetVisuals;
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Pos2, Response, Sense, Shadow, Stroke, TextStyle, Ui,
-    Visuals, WidgetInfo, WidgetType, vec2,
+    Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Painter, Pos2, Response, Sense, Shadow, Stroke,
+    TextStyle, Ui, Visuals, WidgetInfo, WidgetType, vec2,
 };
 use std::sync::Arc;
 
@@ -233,11 +234,18 @@ pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
 
 /// Paints text a second time one pixel further right, a little paler: the bundled family has no bold face. Text is
 /// aligned to whole pixels, so a smaller offset would be visible in some places and not in others.
-pub fn paint_bold(painter: &egui::Painter, at: Pos2, galley: Arc<Galley>, colour: Color32) {
+pub fn paint_bold(painter: &Painter, at: Pos2, galley: Arc<Galley>, colour: Color32) {
     let pixel = 1.0 / painter.pixels_per_point();
     let at = egui::pos2((at.x / pixel).round() * pixel, (at.y / pixel).round() * pixel);
     painter.galley_with_override_text_color(at + vec2(pixel, 0.0), Arc::clone(&galley), colour.gamma_multiply(0.6));
     painter.galley(at, galley, colour);
+}
+
+/// A line of text in one colour, cut with an ellipsis where it is wider than `width`.
+pub fn cut(painter: &Painter, text: impl Into<String>, font: FontId, colour: Color32, width: f32) -> Arc<Galley> {
+    let mut job = LayoutJob::single_section(text.into(), TextFormat::simple(font, colour));
+    job.wrap = TextWrapping::truncate_at_width(width);
+    painter.layout_job(job)
 }
 
 /// A line or paragraph of bold text, wrapped to the available width.

@@ -427,12 +427,7 @@ impl ListRow<'_> {
             painter.text(area.right_center() - vec2(6.0, 0.0), Align2::RIGHT_CENTER, &self.end, end_font, palette.weak);
         let left = area.left() + self.indent + 15.0;
         let room = (end.left() - 6.0 - left).max(10.0);
-        let mut job = egui::text::LayoutJob::single_section(
-            self.text.to_owned(),
-            egui::TextFormat::simple(FontId::proportional(self.size), self.colour),
-        );
-        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
-        let galley = painter.layout_job(job);
+        let galley = style::cut(painter, self.text, FontId::proportional(self.size), self.colour, room);
         let at =
             Rect::from_min_size(area.min, area.size()).left_center() + vec2(left - area.left(), -galley.size().y / 2.0);
         match bold {

@@ -1,7 +1,7 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
 use super::minimap::minimap_ui;
-use super::on_command;
+use super::{on_command, paint_ground};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::listing::{MOST, SortBy, Wanted};
 use crate::app::state::{Document, State};
@@ -13,7 +13,7 @@ use crate::diagram::text_size::{ADVANCE, elide};
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
-use egui::{Align2, CornerRadius, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{Align2, FontId, Id, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Where the first and the last transaction in sight are kept for the next frame.
 const SEEN: &str = "transactions in sight";
@@ -202,11 +202,7 @@ pub(super) fn line_ui(
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, format!("{text} {end}")));
     let painter = ui.painter().with_clip_rect(area.intersect(ui.clip_rect()));
-    if selected {
-        painter.rect_filled(area, CornerRadius::same(4), palette.selected);
-    } else if response.hovered() {
-        painter.rect_filled(area, CornerRadius::same(4), palette.raised);
-    }
+    paint_ground(&painter, area, selected, &response, &palette);
     let font = if mono { FontId::monospace(style::CODE) } else { FontId::proportional(style::BODY) };
     let small = FontId::proportional(style::SMALL);
     let end =

@@ -1,17 +1,16 @@
 //! Checkers side by side: verdicts, times and memory.
 
 use super::chart::{axis, chart_ui, series};
-use super::{on_click, paint_cross, paint_tick, sweep};
+use super::{on_click, paint_conclusion, paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::CheckerComparison;
 use crate::app::checker_run::CheckerRun;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
-use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use crate::export::chart::{Chart, Marks, Unit};
-use egui::{FontId, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Width of the names of checkers.
 const NAMES: f32 = 92.0;
@@ -228,14 +227,7 @@ fn cell_ui(ui: &mut Ui, run: &CheckerRun, level: Level, disputed: bool) {
     let (area, response) = ui.allocate_exact_size(vec2(30.0, 18.0), Sense::hover());
     let Some((_, verdict, seconds)) = run.levels.iter().find(|(other, ..)| *other == level) else { return };
     let colour = palette.conclusion(*verdict);
-    match verdict {
-        Conclusion::Holds => paint_tick(ui.painter(), area.center(), 10.0, colour),
-        Conclusion::Broken => paint_cross(ui.painter(), area.center(), 10.0, colour),
-        Conclusion::Open => {
-            let font = FontId::proportional(style::BODY);
-            ui.painter().text(area.center(), egui::Align2::CENTER_CENTER, "?", font, colour);
-        }
-    }
+    paint_conclusion(ui.painter(), area.center(), (10.0, style::BODY), *verdict, colour);
     if disputed {
         let line = egui::Stroke::new(1.4, palette.caution);
         ui.painter().rect_stroke(area, egui::CornerRadius::same(4), line, egui::StrokeKind::Inside);

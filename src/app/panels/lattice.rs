@@ -1,11 +1,12 @@
 //! The lattice of levels below the strip: a column for each base, a row for each order, what was promised, and what a level
 //! means.
 
-use super::{command_button_ui, on_click, paint_cross, paint_tick};
+use super::{command_button_ui, on_click, paint_conclusion};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong_read};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
+use crate::app::verdict_summary::Conclusion;
 use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
 use crate::checkers::{LevelResult, Verdict};
 use egui::text::{LayoutJob, TextFormat};
@@ -189,14 +190,16 @@ fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, 
 
 /// The mark of a cell.
 pub(super) fn paint_mark(ui: &Ui, centre: Pos2, known: Known, colour: Color32) {
-    match known {
-        Known::Holds(_) => paint_tick(ui.painter(), centre, 10.0, colour),
-        Known::Broken(_) | Known::BrokenBy(_) | Known::BrokenHere => paint_cross(ui.painter(), centre, 10.0, colour),
-        Known::Open => {
-            ui.painter().text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
+    let conclusion = match known {
+        Known::Holds(_) => Conclusion::Holds,
+        Known::Broken(_) | Known::BrokenBy(_) | Known::BrokenHere => Conclusion::Broken,
+        Known::Open => Conclusion::Open,
+        Known::Nothing => {
+            ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour));
+            return;
         }
-        Known::Nothing => drop(ui.painter().circle_stroke(centre, 3.0, Stroke::new(1.0, colour))),
-    }
+    };
+    paint_conclusion(ui.painter(), centre, (10.0, style::BODY), conclusion, colour);
 }
 
 /// What the marks mean.

@@ -77,10 +77,7 @@ pub(super) fn legend_ui(
     }
     let lines = LINES + ROW * (n_rows - 1) as f32;
     let Some(note) = note else { return rest(lines) };
-    let format = egui::TextFormat::simple(small, palette.weak);
-    let mut job = egui::text::LayoutJob::single_section(note.to_owned(), format);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(area.width() - 24.0);
-    let galley = ui.painter().layout_job(job);
+    let galley = style::cut(ui.painter(), note, small, palette.weak, area.width() - 24.0);
     let beside = pos2(left + 4.0, area.bottom() - 17.0 - galley.size().y / 2.0);
     let above = pos2(area.left() + 12.0, area.bottom() - lines + 4.0 - galley.size().y);
     let is_beside = beside.x + galley.size().x <= area.right();

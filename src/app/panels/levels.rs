@@ -1,10 +1,11 @@
 //! The level strip: the hierarchy of levels with a verdict on each, and the progress of checking.
 
-use super::{lattice, on_click, paint_cross, paint_tick};
+use super::{lattice, on_click, paint_conclusion};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lattice::{Known, known};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
+use crate::app::verdict_summary::Conclusion;
 use crate::app::vocabulary::Phase;
 use crate::checkers::lattice::StrongestOrder;
 use crate::checkers::{Engine, Level, LevelResult, Verdict};
@@ -173,10 +174,8 @@ fn mark_of(pill: Rect) -> Pos2 {
 fn paint_mark(ui: &Ui, centre: Pos2, verdict: Option<&Verdict>, phase: Phase, palette: &Palette) {
     let colour = palette.verdict(verdict);
     match verdict {
-        Some(Verdict::Satisfied(_)) => paint_tick(ui.painter(), centre, 11.0, colour),
-        Some(Verdict::Violated) => paint_cross(ui.painter(), centre, 11.0, colour),
-        Some(Verdict::Undecided(_)) => {
-            ui.painter().text(centre, egui::Align2::CENTER_CENTER, "?", FontId::proportional(style::BODY), colour);
+        Some(verdict) => {
+            paint_conclusion(ui.painter(), centre, (11.0, style::BODY), Conclusion::of(verdict), colour);
         }
         None if phase == Phase::Checking => {
             let turn = ui.input(|input| input.time) as f32 * 4.0;

@@ -52,12 +52,14 @@ use super::canvas::paint;
 use super::command::{Command, Request, Requests};
 use super::state::Document;
 use super::style::Palette;
+use super::verdict_summary::Conclusion;
 use super::vocabulary::{Attention, Focus, Page};
 use crate::diagram::Emphasis;
 use crate::diagram::scene::Scene;
 use crate::relations::Relation;
 use egui::{
-    Color32, Frame, Id, Margin, Modal, Pos2, Rect, Response, RichText, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Color32, CornerRadius, FontId, Frame, Id, Margin, Modal, Painter, Pos2, Rect, Response, RichText, Stroke,
+    Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 /// A dialog over the window, with room around what is in it.
@@ -149,22 +151,43 @@ pub fn tooltip(command: Command) -> String {
 }
 
 /// A tick, drawn: no bundled font has one.
-pub fn paint_tick(painter: &egui::Painter, centre: Pos2, size: f32, colour: Color32) {
+pub fn paint_tick(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
     let at = |x: f32, y: f32| centre + vec2(x, y) * size;
     painter.line(vec![at(-0.5, 0.02), at(-0.12, 0.38), at(0.5, -0.38)], Stroke::new((size * 0.2).max(1.4), colour));
 }
 
 /// A cross, drawn.
-pub fn paint_cross(painter: &egui::Painter, centre: Pos2, size: f32, colour: Color32) {
+pub fn paint_cross(painter: &Painter, centre: Pos2, size: f32, colour: Color32) {
     let stroke = Stroke::new((size * 0.2).max(1.4), colour);
     let r = size * 0.38;
     painter.line_segment([centre + vec2(-r, -r), centre + vec2(r, r)], stroke);
     painter.line_segment([centre + vec2(-r, r), centre + vec2(r, -r)], stroke);
 }
 
+/// A conclusion: a tick, a cross, or a question mark in a font of this size.
+fn paint_conclusion(painter: &Painter, centre: Pos2, sizes: (f32, f32), conclusion: Conclusion, colour: Color32) {
+    let (size, font_size) = sizes;
+    match conclusion {
+        Conclusion::Holds => paint_tick(painter, centre, size, colour),
+        Conclusion::Broken => paint_cross(painter, centre, size, colour),
+        Conclusion::Open => {
+            painter.text(centre, Align2::CENTER_CENTER, "?", FontId::proportional(font_size), colour);
+        }
+    }
+}
+
+/// The ground of a line in a list: another one if it is selected, else if the pointer is over it.
+fn paint_ground(painter: &Painter, area: Rect, selected: bool, response: &Response, palette: &Palette) {
+    if selected {
+        painter.rect_filled(area, CornerRadius::same(4), palette.selected);
+    } else if response.hovered() {
+        painter.rect_filled(area, CornerRadius::same(4), palette.raised);
+    }
+}
+
 /// A cycle as a small picture: a dot for each transaction, an arrow in the colour of its relation for each step. A lone dot
 /// with a cross is a wrong read.
-pub fn small_cycle(painter: &egui::Painter, palette: &Palette, area: Rect, cycle: &[Relation]) {
+pub fn small_cycle(painter: &Painter, palette: &Palette, area: Rect, cycle: &[Relation]) {
     let dot = |at: Pos2| {
         painter.circle_filled(at, 3.0, palette.weak);
     };
@@ -208,7 +231,7 @@ pub fn small_cycle(painter: &egui::Painter, palette: &Palette, area: Rect, cycle
 }
 
 /// The triangle before a line that can be opened.
-pub fn paint_triangle(painter: &egui::Painter, centre: Pos2, open: bool, colour: Color32) {
+pub fn paint_triangle(painter: &Painter, centre: Pos2, open: bool, colour: Color32) {
     let r = 3.6;
     let points = match open {
         true => vec![centre + vec2(-r, -r * 0.6), centre + vec2(r, -r * 0.6), centre + vec2(0.0, r * 0.8)],
@@ -218,7 +241,7 @@ pub fn paint_triangle(painter: &egui::Painter, centre: Pos2, open: bool, colour:
 }
 
 /// A sample of the line drawn for a relation, from left to right through the middle of `area`.
-pub fn paint_relation(painter: &egui::Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
+pub fn paint_relation(painter: &Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
     let mut scene = Scene::new(area);
     scene.sample(area.left_center(), area.width(), relation, Emphasis::Cycle);
     let look = Look { palette: *palette, opacity: if shown { 1.0 } else { 0.3 }, ..Look::default() };

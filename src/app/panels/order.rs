@@ -16,7 +16,6 @@ use crate::diagram::scene::{Scene, Shape};
 use crate::export::OrderSheet;
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::report::grouped;
-use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
     Align, FontId, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
     WidgetType, vec2,
@@ -303,9 +302,7 @@ fn row_ui(
     let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
     let line = |left: f32, middle: f32, text: String, font: FontId, colour| {
         let room = (area.width() - left - 8.0).max(0.0);
-        let mut job = LayoutJob::single_section(text, TextFormat::simple(font, colour));
-        job.wrap = TextWrapping::truncate_at_width(room);
-        let galley = ui.painter().layout_job(job);
+        let galley = style::cut(ui.painter(), text, font, colour, room);
         let at = area.left_top() + vec2(left, middle - galley.size().y / 2.0);
         ui.painter().galley(at, galley, colour);
     };

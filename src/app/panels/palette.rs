@@ -1,13 +1,10 @@
 //! The palette: type, select, Enter.
 
-use super::on_click;
+use super::{on_click, paint_ground};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::palette::Palette as Open;
 use crate::app::style::{self, Palette, ROW};
-use egui::{
-    Align2, CornerRadius, FontId, Id, Key, Modal, Modifiers, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, WidgetType,
-    vec2,
-};
+use egui::{Align2, FontId, Id, Key, Modal, Modifiers, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the palette over the window.
 pub fn palette_ui(ui: &mut Ui, open: &Open, requests: &mut Requests) {
@@ -60,20 +57,16 @@ fn line_ui(ui: &mut Ui, open: &Open, place: usize, requests: &mut Requests) {
     let chosen = place == open.chosen;
     response
         .widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, format!("Do {}", found.name)));
+    paint_ground(ui.painter(), area, chosen, &response, &palette);
     if chosen {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.selected);
         response.scroll_to_me(None);
-    } else if response.hovered() {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.raised);
     }
     let left = area.left_center() + vec2(10.0, 0.0);
     let body = FontId::proportional(style::BODY);
     let name = ui.painter().text(left, Align2::LEFT_CENTER, &found.name, body, palette.strong);
     let room = (area.right() - name.right() - 24.0).max(0.0);
-    let format = egui::TextFormat::simple(FontId::proportional(style::SMALL), palette.weak);
-    let mut job = egui::text::LayoutJob::single_section(found.note.clone(), format);
-    job.wrap = egui::text::TextWrapping::truncate_at_width(room);
-    let galley = ui.painter().layout_job(job);
+    let small = FontId::proportional(style::SMALL);
+    let galley = style::cut(ui.painter(), &found.note, small, palette.weak, room);
     let at = area.right_center() - vec2(galley.size().x + 10.0, galley.size().y / 2.0);
     ui.painter().galley(at, galley, palette.weak);
     on_click(&response, Request::PaletteChoose(Some(place)), requests);

@@ -2,7 +2,7 @@
 //! before and after each, the value read and the expected one.
 
 use super::browser::{column_ui, heading_ui};
-use super::on_click;
+use super::{on_click, paint_ground};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::replaying::RunView;
 use crate::app::state::Document;
@@ -12,8 +12,8 @@ use crate::diagram::text_size::{columns, elide};
 use crate::history::History;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{
-    Align, Color32, CornerRadius, FontId, Grid, Label, Layout, Response, RichText, ScrollArea, Sense, Ui, WidgetInfo,
-    WidgetType, vec2,
+    Align, Color32, FontId, Grid, Label, Layout, Response, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType,
+    vec2,
 };
 
 /// Room on both sides of a step, in points.
@@ -91,11 +91,7 @@ fn line_ui(ui: &mut Ui, text: String, selected: bool, colour: Color32) -> Respon
     let galley = ui.painter().layout_job(job);
     let (area, response) = ui.allocate_exact_size(vec2(width, galley.size().y + PAD), Sense::click());
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, &text));
-    if selected {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.selected);
-    } else if response.hovered() {
-        ui.painter().rect_filled(area, CornerRadius::same(4), palette.raised);
-    }
+    paint_ground(ui.painter(), area, selected, &response, &palette);
     let (at, elided) = (area.left_center() + vec2(SIDE, -galley.size().y / 2.0), galley.elided);
     ui.painter().galley(at, galley, colour);
     if elided { response.on_hover_text(text) } else { response }

@@ -1,9 +1,8 @@
 //! Verdicts in columns, a level each, as tables of histories have them.
 
-use super::{paint_cross, paint_tick};
+use super::paint_conclusion;
 use crate::app::batch::Checked;
 use crate::app::style::{self, Palette};
-use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Level, LevelSet};
 use egui::{Align2, FontId, Rect, Ui, pos2, vec2};
 
@@ -38,13 +37,6 @@ pub(super) fn levels_ui(ui: &Ui, area: Rect, levels: LevelSet, checked: &Checked
         let Some(conclusion) = checked.conclusion(level) else { continue };
         let colour = palette.conclusion(conclusion);
         let centre = pos2(x, area.center().y);
-        match conclusion {
-            Conclusion::Holds => paint_tick(ui.painter(), centre, 10.0, colour),
-            Conclusion::Broken => paint_cross(ui.painter(), centre, 10.0, colour),
-            Conclusion::Open => {
-                let font = FontId::proportional(style::BODY);
-                ui.painter().text(centre, Align2::CENTER_CENTER, "?", font, colour);
-            }
-        }
+        paint_conclusion(ui.painter(), centre, (10.0, style::BODY), conclusion, colour);
     }
 }

@@ -199,10 +199,7 @@ fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
     };
     ui.painter().rect(area, CornerRadius::same(8), fill, Stroke::new(1.0, line), StrokeKind::Inside);
     let line = |text: &str, size: f32, colour| {
-        let format = egui::TextFormat::simple(FontId::proportional(size), colour);
-        let mut job = egui::text::LayoutJob::single_section(text.to_owned(), format);
-        job.wrap = egui::text::TextWrapping::truncate_at_width(TILE.x - 22.0);
-        ui.painter().layout_job(job)
+        style::cut(ui.painter(), text, FontId::proportional(size), colour, TILE.x - 22.0)
     };
     style::paint_bold(
         ui.painter(),

@@ -1,13 +1,14 @@
 //! What the levels say about a part of the history, next to what they say about all of it.
 
-use super::{paint_cross, paint_tick};
+use super::paint_conclusion;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, counted, duration};
+use crate::app::verdict_summary::Conclusion;
 use crate::app::what_if::WhatIf;
 use crate::checkers::{Level, Verdict};
 use crate::report::grouped;
-use egui::{CornerRadius, FontId, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::{CornerRadius, FontId, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Maximum number of transactions named in a question.
 const NAMED: usize = 4;
@@ -92,7 +93,9 @@ fn line_ui(ui: &mut Ui, title: &str, part: &[(Level, Option<&Verdict>)], whole: 
                 let line = egui::Stroke::new(1.6, colour);
                 ui.painter().rect_stroke(area, CornerRadius::same(8), line, egui::StrokeKind::Inside);
             }
-            mark(ui, area, *verdict, colour);
+            let conclusion = verdict.map_or(Conclusion::Open, Conclusion::of);
+            let mark = area.left_center() + vec2(9.5, 0.0);
+            paint_conclusion(ui.painter(), mark, (8.0, style::SMALL), conclusion, colour);
             ui.painter().galley(area.left_center() + vec2(17.0, -galley.size().y / 2.0), galley, colour);
             let word = verdict.map_or("not known yet", Verdict::word);
             let text = format!("{title}: {level} {word}");
@@ -101,16 +104,4 @@ fn line_ui(ui: &mut Ui, title: &str, part: &[(Level, Option<&Verdict>)], whole: 
             response.on_hover_text(if differs { format!("{text}; of all of it: {was}") } else { text });
         }
     });
-}
-
-fn mark(ui: &Ui, area: Rect, verdict: Option<&Verdict>, colour: egui::Color32) {
-    let centre = area.left_center() + vec2(9.5, 0.0);
-    match verdict {
-        Some(Verdict::Satisfied(_)) => paint_tick(ui.painter(), centre, 8.0, colour),
-        Some(Verdict::Violated) => paint_cross(ui.painter(), centre, 8.0, colour),
-        _ => {
-            let font = FontId::proportional(style::SMALL);
-            ui.painter().text(centre, egui::Align2::CENTER_CENTER, "?", font, colour);
-        }
-    }
 }
