@@ -25,7 +25,7 @@ pub(super) fn check(
         ClaimKind::Observed => {
             // A contradiction of real time is claimed of the clock.
             let holds = |e: &&EdgeEntry| scene.is_known(e) && e.kind != "RT";
-            expect(scene.cycle()?.iter().all(holds), "it rests on more than sessions, reads and lists")
+            require!(scene.cycle()?.iter().all(holds), "it rests on more than sessions, reads and lists")
         }
         ClaimKind::LostWrite { key, writer, readers } => scene.lost_write(key, *writer, readers),
         ClaimKind::Overlap { key, writers, is_open } => scene.overlap(key, writers, *is_open),
@@ -36,7 +36,7 @@ pub(super) fn check(
         ClaimKind::Ring { missing } => scene.ring(missing),
         ClaimKind::AgainstTheClock { ended, began, missed } => scene.clock(*ended, *began, missed.as_ref()),
         ClaimKind::OverwrittenBefore { read, write } => scene.overwritten_before(read, write),
-        ClaimKind::Cases => expect(scene.cycle().is_err() && !is_of_reads(&violation.proof), "it has no cases"),
+        ClaimKind::Cases => require!(scene.cycle().is_err() && !is_of_reads(&violation.proof), "it has no cases"),
     };
     checked.map_err(|message| format!("its claim does not hold: {message}"))
 }
@@ -59,10 +59,6 @@ pub(super) fn statements(violation: &ViolationEntry) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn expect(holds: bool, otherwise: &str) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
 fn is_of_reads(proof: &ProofEntry) -> bool {
@@ -156,7 +152,7 @@ impl ClaimScope<'_> {
             ProofEntry::Reads { pattern, .. } => pattern,
             _ => &self.violation.pattern,
         };
-        expect(pattern == known, "it is of another pattern")?;
+        require!(pattern == known, "it is of another pattern")?;
         let reads =
             reads.iter().map(|read| self.operation(read, OperationKind::Read)).collect::<Result<Vec<_>, _>>()?;
         // For two different versions in one transaction all reads of the key may be listed.
@@ -165,7 +161,7 @@ impl ClaimScope<'_> {
             "TAP-j" => wrong.iter().all(|read| reads.contains(read)),
             _ => reads.iter().all(|read| wrong.contains(read)) && !reads.is_empty(),
         };
-        expect(is_told, "these reads are not the wrong ones")
+        require!(is_told, "these reads are not the wrong ones")
     }
 
     fn stale_read(
@@ -178,11 +174,11 @@ impl ClaimScope<'_> {
         let read = self.operation(entry, OperationKind::Read)?;
         let key = self.history.operation(read).key;
         let (reader, writer) = (self.transaction(entry.transaction)?, self.transaction(newer)?);
-        expect(older != newer && self.writes(writer, key), "the newer version is none of this key")?;
+        require!(older != newer && self.writes(writer, key), "the newer version is none of this key")?;
         if let Some(write) = write {
             let o = self.operation(write, OperationKind::Write)?;
             let is_it = write.transaction == newer && self.history.operation(o).key == key;
-            expect(is_it, "the newer version is another write")?;
+            require!(is_it, "the newer version is another write")?;
         }
         let cycle: Vec<&EdgeEntry> =
             self.cycle()?.into_iter().filter(|e| choice(e).is_none() || !self.is_known(e)).collect();
@@ -190,7 +186,7 @@ impl ClaimScope<'_> {
             (made.reader, made.read, made.older, made.newer.0) == (entry.transaction, Some(entry.index), older, newer)
                 && made.newer.1 == write.map(|write| write.index)
         };
-        expect(
+        require!(
             cycle.iter().filter_map(|e| choice(e)).any(|made| is_it(&made)),
             "no edge says that it missed this version",
         )?;
@@ -199,54 +195,54 @@ impl ClaimScope<'_> {
                 let ends = (newer, entry.transaction, Some(seen.index));
                 matches!(e.reason, ReasonEntry::Reads) && (e.from, e.to, e.to_operation) == ends
             };
-            expect(seen.transaction == entry.transaction, "it saw it by the read of another transaction")?;
-            expect(self.violation.edges.iter().any(|e| is_it(&e)), "no edge says that it read from it")
+            require!(seen.transaction == entry.transaction, "it saw it by the read of another transaction")?;
+            require!(self.violation.edges.iter().any(|e| is_it(&e)), "no edge says that it read from it")
         };
         match (sight, seen) {
             (SightWord::OwnSession, None) => {
                 // ⊥, which has no session, writes no key.
                 let one = self.history.session_of(writer) == self.history.session_of(reader);
                 let before = self.history.position_of(writer) < self.history.position_of(reader);
-                expect(one && before, "the newer version was not written before in its session")?;
+                require!(one && before, "the newer version was not written before in its session")?;
             }
             (SightWord::ReadBefore, Some(seen)) => {
                 read_from(seen)?;
-                expect(seen.index < entry.index, "it saw the newer version only later")?;
+                require!(seen.index < entry.index, "it saw the newer version only later")?;
             }
             (SightWord::Read, Some(seen)) => read_from(seen)?,
             (SightWord::SessionRead, Some(seen)) => {
                 let from = self.read_at(seen)?;
                 let earlier = self.transaction(seen.transaction)?;
-                expect(from == newer, "the session read from another transaction")?;
-                expect(self.in_session(earlier, reader), "the transaction that read from it is not of the session")?;
+                require!(from == newer, "the session read from another transaction")?;
+                require!(self.in_session(earlier, reader), "the transaction that read from it is not of the session")?;
             }
             (SightWord::WroteLater, Some(seen)) => {
                 let later = self.transaction(self.read_at(seen)?)?;
-                expect(seen.transaction == entry.transaction, "another transaction read from the session")?;
-                expect(self.in_session(writer, later), "the newer version was not written before in that session")?;
+                require!(seen.transaction == entry.transaction, "another transaction read from the session")?;
+                require!(self.in_session(writer, later), "the newer version was not written before in that session")?;
             }
             (SightWord::SessionSawLater, Some(seen)) => {
                 let later = self.transaction(self.read_at(seen)?)?;
                 let earlier = self.transaction(seen.transaction)?;
-                expect(self.in_session(earlier, reader), "the transaction that read it is not of the session")?;
-                expect(self.in_session(writer, later), "the newer version was not written before in that session")?;
+                require!(self.in_session(earlier, reader), "the transaction that read it is not of the session")?;
+                require!(self.in_session(writer, later), "the newer version was not written before in that session")?;
             }
             (SightWord::Followed, Some(seen)) => {
                 let later = self.read_at(seen)?;
-                expect(seen.transaction == entry.transaction, "another transaction read what follows")?;
-                expect(later != newer && self.leads(newer, later), "nothing observed leads to what was read")?;
+                require!(seen.transaction == entry.transaction, "another transaction read what follows")?;
+                require!(later != newer && self.leads(newer, later), "nothing observed leads to what was read")?;
             }
             (SightWord::Through, None) => {
-                expect(self.leads(newer, entry.transaction), "nothing observed leads from the one to the other")?;
+                require!(self.leads(newer, entry.transaction), "nothing observed leads from the one to the other")?;
             }
             (SightWord::Order, None) => {
                 let n = cycle.iter().filter(|e| choice(e).is_some() && !self.is_known(e)).count();
-                return expect(n == 1, "something else was missed, too");
+                return require!(n == 1, "something else was missed, too");
             }
             _ => return Err("it does not say how the newer version was seen".to_owned()),
         }
         let is_initial = self.transaction(older)?.is_initial();
-        expect(is_initial || self.leads(older, newer), "nothing observed says that the version is older")
+        require!(is_initial || self.leads(older, newer), "nothing observed says that the version is older")
     }
 
     /// The writer of what a read returned, by place, as an edge says it.
@@ -289,7 +285,7 @@ impl ClaimScope<'_> {
         };
         // An order that a list shows by itself need not count as a read that forces an order.
         let holds = are_it(&mut cycle.iter()) || are_it(&mut cycle.iter().filter(|edge| !self.is_known(edge)));
-        expect(!said.is_empty() && holds, "other reads close the cycle")
+        require!(!said.is_empty() && holds, "other reads close the cycle")
     }
 
     fn lost_write(&self, key: &str, writer: usize, readers: &[usize]) -> Result<(), String> {
@@ -308,8 +304,8 @@ impl ClaimScope<'_> {
                 edge.key.as_deref() == Some(key) && of_key.is_some_and(|key| self.writes(t, key))
             }))
         };
-        expect(!readers.is_empty(), "no transaction updated the key")?;
-        readers.iter().try_for_each(|&reader| expect(took(reader)?, "one of them did not read and write it"))
+        require!(!readers.is_empty(), "no transaction updated the key")?;
+        readers.iter().try_for_each(|&reader| require!(took(reader)?, "one of them did not read and write it"))
     }
 
     /// Whether snapshot isolation is the weakest level broken, and the cycle has one edge between writers of the key,
@@ -317,24 +313,27 @@ impl ClaimScope<'_> {
     fn overlap(&self, key: &str, writers: &[usize], is_open: bool) -> Result<(), String> {
         let levels = &self.violation.levels;
         let is_weakest = levels.iter().any(|level| level == "SI") && levels.iter().all(|level| level != "PC");
-        expect(is_weakest, "snapshot isolation is not the weakest level broken")?;
+        require!(is_weakest, "snapshot isolation is not the weakest level broken")?;
         let cycle = self.cycle()?;
         let of_writers: Vec<&&EdgeEntry> = cycle.iter().filter(|edge| edge.kind == "WW").collect();
         let [edge] = of_writers.as_slice() else { return Err("the cycle has several orders of writers".to_owned()) };
         let is_it = writers == [edge.from, edge.to] && edge.key.as_deref() == Some(key);
-        expect(is_it, "the cycle orders other writers")?;
+        require!(is_it, "the cycle orders other writers")?;
         let (from, to) = (edge.from_operation, edge.to_operation);
         for (place, index) in [(edge.from, from), (edge.to, to)] {
             let index = index.ok_or("a write is not named")?;
             let write = self.history.operation(operation(self.history, self.transactions, place, index)?);
             let is_of_key =
                 write.kind == OperationKind::Write && self.history.key_names().get(write.key.index()) == key;
-            expect(is_of_key, "one of them did not write the key")?;
+            require!(is_of_key, "one of them did not write the key")?;
         }
-        expect(is_open == matches!(edge.reason, ReasonEntry::Conflict { .. }), "the order of the two is not as open")?;
+        require!(
+            is_open == matches!(edge.reason, ReasonEntry::Conflict { .. }),
+            "the order of the two is not as open"
+        )?;
         let missed = |edge: &&EdgeEntry| edge.kind == "RW";
         let apart = cycle.iter().zip(cycle.iter().cycle().skip(1)).all(|(a, b)| !(missed(a) && missed(b)));
-        expect(apart, "two reads in a row missed a write")
+        require!(apart, "two reads in a row missed a write")
     }
 
     /// Whether an edge of the cycle says that a reader missed a write.
@@ -349,7 +348,7 @@ impl ClaimScope<'_> {
                 && (edge.from, edge.to) == (missed.reader, missed.writer)
                 && (edge.from_operation, edge.to_operation) == (read, write)
         };
-        expect(self.cycle()?.iter().any(is_it), "no edge says that it was missed")
+        require!(self.cycle()?.iter().any(is_it), "no edge says that it was missed")
     }
 
     fn two_missed(&self, missed: &[MissedEntry], each_other: bool) -> Result<(), String> {
@@ -358,27 +357,27 @@ impl ClaimScope<'_> {
         self.is_missed(b)?;
         let cycle = self.cycle()?;
         if each_other {
-            return expect((a.reader, a.writer) == (b.writer, b.reader), "it was not of each other");
+            return require!((a.reader, a.writer) == (b.writer, b.reader), "it was not of each other");
         }
-        expect(
+        require!(
             a.reader != b.writer && b.reader != a.writer && a.reader != b.reader,
             "it is no two readers and two writers",
         )?;
         let saw = |edge: &&EdgeEntry| matches!(edge.kind.as_str(), "WR" | "SO" | "CO");
         let others = cycle.iter().filter(|edge| edge.kind != "RW").all(saw);
         let n = cycle.iter().filter(|edge| edge.kind == "RW").count();
-        expect(others && n == 2, "they did not see the other write")
+        require!(others && n == 2, "they did not see the other write")
     }
 
     fn ring(&self, missing: &[usize]) -> Result<(), String> {
         let cycle = self.cycle()?;
         let has_seen = |edge: &&EdgeEntry| matches!(edge.reason, ReasonEntry::Visible { .. });
-        expect(!cycle.iter().any(has_seen), "who saw a newer version need not have missed one")?;
+        require!(!cycle.iter().any(has_seen), "who saw a newer version need not have missed one")?;
         let readers: Vec<usize> = cycle.iter().filter_map(|e| choice(e)).map(|made| made.reader).collect();
-        expect(readers.len() != 1, "a single missed write is no ring")?;
+        require!(readers.len() != 1, "a single missed write is no ring")?;
         let readers: FxHashSet<usize> = readers.into_iter().collect();
         let said: FxHashSet<usize> = missing.iter().copied().collect();
-        expect(said == readers && said.len() == missing.len(), "others missed a write")
+        require!(said == readers && said.len() == missing.len(), "others missed a write")
     }
 
     fn clock(&self, ended: usize, began: usize, missed: Option<&MissedEntry>) -> Result<(), String> {
@@ -387,12 +386,12 @@ impl ClaimScope<'_> {
             Ok(if t.is_initial() { None } else { self.history.interval(t) })
         };
         let in_order = matches!((interval(ended)?, interval(began)?), (Some(a), Some(b)) if a.end < b.start);
-        expect(in_order, "the one had not ended before the other began")?;
+        require!(in_order, "the one had not ended before the other began")?;
         let cycle = self.cycle()?;
         let is_there = cycle.iter().any(|edge| edge.kind == "RT" && (edge.from, edge.to) == (ended, began));
-        expect(is_there, "the cycle does not rest on it")?;
+        require!(is_there, "the cycle does not rest on it")?;
         missed.map_or(Ok(()), |missed| {
-            expect(
+            require!(
                 (missed.reader, missed.writer) == (began, ended) && cycle.len() == 2,
                 "it is not of the earlier one",
             )?;
@@ -410,14 +409,14 @@ impl ClaimScope<'_> {
             interval.ok_or_else(|| format!("{} has no times", history.operation_text(o)))
         };
         let (returned, newer) = (history.operation(read), history.operation(by));
-        expect(returned.key == newer.key && returned.value != newer.value, "the one did not overwrite the other")?;
-        expect(
+        require!(returned.key == newer.key && returned.value != newer.value, "the one did not overwrite the other")?;
+        require!(
             returned.value != Value::UNRECORDED && history.differs_from(read).is_none(),
             "what was read is not known",
         )?;
-        expect(history.outcome(history.transaction_of(by)) == Outcome::Committed, "the write may not have happened")?;
+        require!(history.outcome(history.transaction_of(by)) == Outcome::Committed, "the write may not have happened")?;
         let (read_at, by_at) = (time(read)?, time(by)?);
-        expect(by_at.end < read_at.start, "the read began too early")?;
+        require!(by_at.end < read_at.start, "the read began too early")?;
         for t in history.transactions().filter(|&t| t != history.transaction_of(read)) {
             let writes = |o: &OperationId| {
                 let o = history.operation(*o);
@@ -428,7 +427,7 @@ impl ClaimScope<'_> {
             }
             let ran = history.interval(t).ok_or("another write of what was read has no times")?;
             let had_ended = ran.end < by_at.start && history.outcome(t) == Outcome::Committed;
-            expect(had_ended || ran.start > read_at.end, "another write of what was read may have come later")?;
+            require!(had_ended || ran.start > read_at.end, "another write of what was read may have come later")?;
         }
         Ok(())
     }

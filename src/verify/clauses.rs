@@ -37,10 +37,7 @@ impl Argument<'_> {
             }
             propagation.forbid(&together);
         }
-        match propagation.is_contradictory() {
-            true => Ok(()),
-            false => Err("the cycles and clauses leave a choice of orders".to_owned()),
-        }
+        require!(propagation.is_contradictory(), "the cycles and clauses leave a choice of orders")
     }
 }
 

@@ -69,10 +69,7 @@ impl Questions {
             }
             propagation.forbid(&together);
         }
-        match propagation.is_contradictory() {
-            true => Ok(()),
-            false => Err("the combinations leave a choice".to_owned()),
-        }
+        require!(propagation.is_contradictory(), "the combinations leave a choice")
     }
 
     /// The literal of a number from 1, negative where the option does not hold.

@@ -276,10 +276,7 @@ impl Argument<'_> {
         if let Some(missing) = writers.iter().find(|writer| told.binary_search(writer).is_err()) {
             return Err(format!("no case for {} having written {}", self.history.transaction_name(*missing), text()));
         }
-        match told == writers && !told.is_empty() {
-            true => Ok(()),
-            false => Err(format!("the cases of {} are not its possible writers", text())),
-        }
+        require!(told == writers && !told.is_empty(), "the cases of {} are not its possible writers", text())
     }
 
     /// Whether two assumptions are the two orders of two writers of one key.
@@ -291,10 +288,10 @@ impl Argument<'_> {
         let assumed = |edge: &EdgeEntry| matches!(edge.reason, ReasonEntry::Assumed);
         let opposite = self.transaction(a.from)? == self.transaction(b.to)?
             && self.transaction(a.to)? == self.transaction(b.from)?;
-        match assumed(a) && assumed(b) && opposite && self.keys[first] == self.keys[second] {
-            true => Ok(()),
-            false => Err(format!("edges {first} and {second} are no pair of opposite assumptions")),
-        }
+        require!(
+            assumed(a) && assumed(b) && opposite && self.keys[first] == self.keys[second],
+            "edges {first} and {second} are no pair of opposite assumptions"
+        )
     }
 
     /// Whether these edges close a legal cycle that rests only on these assumptions, and holds in this case.

@@ -190,28 +190,19 @@ impl Argument<'_> {
             }
             at = self.transaction(edge.to)?;
         }
-        match at == to && !path.is_empty() {
-            true => Ok(()),
-            false => Err("its path does not lead where it should".to_owned()),
-        }
+        require!(at == to && !path.is_empty(), "its path does not lead where it should")
     }
 }
 
 pub(super) fn kind_is(edge: &EdgeEntry, allowed: &[&str]) -> Result<(), String> {
-    match allowed.contains(&edge.kind.as_str()) {
-        true => Ok(()),
-        false => Err(format!("its kind is {}, expected {}", edge.kind, allowed.join(" or "))),
-    }
+    require!(allowed.contains(&edge.kind.as_str()), "its kind is {}, expected {}", edge.kind, allowed.join(" or "))
 }
 
 /// An edge's key in words must be the one its operations are about.
 pub(super) fn names_key(history: &History, edge: &EdgeEntry, key: Option<KeyId>) -> Result<(), String> {
     let is = key.map(|key| history.key_names().get(key.index()));
     let or_none = |name: &Option<String>| name.clone().unwrap_or_else(|| "none".to_owned());
-    match edge.key == is {
-        true => Ok(()),
-        false => Err(format!("it speaks of key {}, its operations of {}", or_none(&edge.key), or_none(&is))),
-    }
+    require!(edge.key == is, "it speaks of key {}, its operations of {}", or_none(&edge.key), or_none(&is))
 }
 
 fn names_no_operations(edge: &EdgeEntry) -> Result<(), String> {

@@ -150,10 +150,10 @@ impl Form<'_> {
             let mut places: Vec<(usize, usize)> = listed.iter().map(|entry| (entry.transaction, entry.index)).collect();
             places.sort_unstable();
             places.dedup();
-            return match places.len() == all && listed.len() == all {
-                true => Ok(()),
-                false => Err("it does not name all operations of its transactions".to_owned()),
-            };
+            return require!(
+                places.len() == all && listed.len() == all,
+                "it does not name all operations of its transactions"
+            );
         }
         let has_cases = !scene::is_last_part(proof) || matches!(proof, ProofEntry::Appends { .. });
         if !has_cases

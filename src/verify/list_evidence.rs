@@ -34,10 +34,10 @@ pub(super) fn shows_order(
         (Some(first), Some(second)) if first < second => Ok(()),
         (Some(first), None) => {
             let absent = newer.iter().all(|value| !outside.contains(value));
-            match first < outside.len() && absent && own_are_last && history.rules().lists == ListRule::Exact {
-                true => Ok(()),
-                false => Err("the list does not show that the one was appended before the other".to_owned()),
-            }
+            require!(
+                first < outside.len() && absent && own_are_last && history.rules().lists == ListRule::Exact,
+                "the list does not show that the one was appended before the other"
+            )
         }
         _ => Err("the list does not show that the one was appended before the other".to_owned()),
     }

@@ -31,6 +31,13 @@
 //! Not checked: sentences (`why`, `text`, `title`, `reason`, `assumptions`), statements about the history's health,
 //! names of checkers, seconds, and the path.
 
+/// `Ok` if the first holds, else an error of the words after it, which are formatted.
+macro_rules! require {
+    ($holds:expr, $($otherwise:tt)*) => {
+        if $holds { Ok(()) } else { Err(format!($($otherwise)*)) }
+    };
+}
+
 mod applicable;
 mod argument;
 mod basis;

@@ -154,12 +154,7 @@ fn edge_into(
             setting.writers(read).contains(&from) && write.is_some() && write == returned
         }
     };
-    match fits {
-        true => Ok(()),
-        false => {
-            Err(format!("{} did not return that of {}", history.operation_text(read), history.transaction_name(from)))
-        }
-    }
+    require!(fits, "{} did not return that of {}", history.operation_text(read), history.transaction_name(from))
 }
 
 fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
@@ -171,10 +166,7 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
     let weakest = levels::place(if pattern == NON_REPEATABLE { "CI" } else { "P-PL2" });
     let implies = |level| weakest.is_some_and(|weakest| levels::implies(level, weakest));
-    match levels::place(level).is_some_and(implies) {
-        true => Ok(()),
-        false => Err(format!("such reads do not violate {level} by themselves")),
-    }
+    require!(levels::place(level).is_some_and(implies), "such reads do not violate {level} by themselves")
 }
 
 /// Whether these reads alone are an instance of a pattern in a setting.
@@ -193,10 +185,10 @@ pub(super) fn contradict(
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
         [first, second] if pattern == "IncompatibleOrder" => {
             let members = [first, second].iter().all(|&o| setting.is_member(history.transaction_of(o)));
-            match members && super::lists::incompatible(history, first, second) {
-                true => Ok(()),
-                false => Err("these lists may be prefixes of one list".to_owned()),
-            }
+            require!(
+                members && super::lists::incompatible(history, first, second),
+                "these lists may be prefixes of one list"
+            )
         }
         [read] if pattern != NON_REPEATABLE => is_wrong(history, setting, pattern, read),
         _ => Err(format!("{} reads are no instance of {pattern}", reads.len())),
@@ -215,10 +207,11 @@ fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: Opera
         ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
         (pattern, _) => super::list_evidence::shows(history, setting.resolution(), pattern, read),
     };
-    match fits && setting.is_member(history.transaction_of(read)) {
-        true => Ok(()),
-        false => Err(format!("{} is no instance of {pattern}", history.operation_text(read))),
-    }
+    require!(
+        fits && setting.is_member(history.transaction_of(read)),
+        "{} is no instance of {pattern}",
+        history.operation_text(read)
+    )
 }
 
 /// TAP-j: whether two reads of a key in one transaction can share no writer.

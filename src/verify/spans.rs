@@ -70,10 +70,7 @@ impl Argument<'_> {
     }
 
     fn span(&self, edge: &EdgeEntry, strength: Strength, before: &[Result<Span, String>]) -> Result<Span, String> {
-        let needs = |holds: bool| match holds {
-            true => Ok(()),
-            false => Err(format!("{} edges of this reason do not hold at this level", edge.kind)),
-        };
+        let needs = |holds: bool| require!(holds, "{} edges of this reason do not hold at this level", edge.kind);
         // Two writers of a key: at SI the second starts after the first has committed.
         let version_order = if strength.orders_commits_of_writers() { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
         match &edge.reason {
@@ -158,10 +155,10 @@ impl Argument<'_> {
         let [wr] = *seen else { return Err("the reader does not read from it directly".to_owned()) };
         let edge = self.edge(wr)?;
         let earlier = matches!(edge.reason, ReasonEntry::Reads) && edge.to_operation.is_some_and(|first| first < read);
-        match earlier && self.transaction(edge.to)? == self.transaction(reader)? {
-            true => Ok(()),
-            false => Err("the reader did not read from it before".to_owned()),
-        }
+        require!(
+            earlier && self.transaction(edge.to)? == self.transaction(reader)?,
+            "the reader did not read from it before"
+        )
     }
 
     /// Whether a path is one of the guarantee that an axiom speaks of, and the level keeps it.
@@ -259,10 +256,7 @@ impl Argument<'_> {
             ("WR", Some(then)) => then <= read,
             _ => false,
         };
-        match is_by {
-            true => Ok(()),
-            false => Err("a path enters a transaction by a later read than the one by which it leaves".to_owned()),
-        }
+        require!(is_by, "a path enters a transaction by a later read than the one by which it leaves")
     }
 
     /// Where a cycle has one missed version: whether a path to a reader forbids it to miss there, by one of its reads, a version of the
@@ -292,10 +286,7 @@ impl Argument<'_> {
                 _ => false,
             },
         };
-        match counts {
-            true => Ok(()),
-            false => Err("the reader may miss what it depends on like this at this level".to_owned()),
-        }
+        require!(counts, "the reader may miss what it depends on like this at this level")
     }
 
     /// Whether the first of two writers of a key misses a version of the other one, though it would depend on it if it were
@@ -317,10 +308,7 @@ impl Argument<'_> {
             Some(Counted::SoFar) => !is_too_late(),
             _ => true,
         };
-        match counts {
-            true => Ok(()),
-            false => Err("the writer may miss this version at this level".to_owned()),
-        }
+        require!(counts, "the writer may miss this version at this level")
     }
 }
 
