@@ -223,6 +223,30 @@ impl Supposed {
 }
 
 impl Proof {
+    /// The proofs directly inside this one, in order of its cases.
+    pub fn inner(&self) -> Vec<&Proof> {
+        match self {
+            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => Vec::new(),
+            Proof::Split { first, second, .. } => vec![&first.1, &second.1],
+            Proof::Writers { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
+            Proof::Appends { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
+            Proof::Outcomes { cases, .. } => cases.iter().map(|(_, proof)| proof).collect(),
+            Proof::Combinations { excluded, .. } => excluded.iter().map(|(_, proof)| proof).collect(),
+        }
+    }
+
+    /// [`inner`](Proof::inner), to change them.
+    pub fn inner_mut(&mut self) -> Vec<&mut Proof> {
+        match self {
+            Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => Vec::new(),
+            Proof::Split { first, second, .. } => vec![&mut first.1, &mut second.1],
+            Proof::Writers { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
+            Proof::Appends { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
+            Proof::Outcomes { cases, .. } => cases.iter_mut().map(|(_, proof)| proof).collect(),
+            Proof::Combinations { excluded, .. } => excluded.iter_mut().map(|(_, proof)| proof).collect(),
+        }
+    }
+
     /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each
     /// once. The first possible writer of a read represents all: another one makes another world, not more of this one.
     /// A log of clauses is represented by its first cycle, without the assumptions.
@@ -231,17 +255,13 @@ impl Proof {
         let mut open = vec![self];
         while let Some(proof) = open.pop() {
             match proof {
-                Proof::Read | Proof::Reads { .. } => {}
                 Proof::Cycle(cycle) => edges.extend(cycle),
                 Proof::Clauses { lemmas, .. } => edges.extend(lemmas.first().into_iter().flatten()),
                 Proof::Split { first, second, .. } => {
                     edges.extend([first.0, second.0]);
-                    open.extend([&*first.1, &*second.1]);
+                    open.extend(proof.inner());
                 }
-                Proof::Writers { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
-                Proof::Appends { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
-                Proof::Outcomes { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
-                Proof::Combinations { excluded, .. } => open.extend(excluded.first().map(|(_, proof)| proof)),
+                _ => open.extend(proof.inner().first()),
             }
         }
         edges.sort_unstable();
@@ -252,19 +272,12 @@ impl Proof {
     /// The part that says what the violation is: the first of all cases.
     pub fn first_part(&self) -> &Proof {
         let mut part = self;
-        loop {
-            let inner = match part {
-                Proof::Writers { cases, .. } => cases.first().map(|(_, proof)| proof),
-                Proof::Appends { cases, .. } => cases.first().map(|(_, proof)| proof),
-                Proof::Outcomes { cases, .. } => cases.first().map(|(_, proof)| proof),
-                Proof::Combinations { excluded, .. } => excluded.first().map(|(_, proof)| proof),
-                _ => None,
-            };
-            match inner {
-                Some(inner) => part = inner,
-                None => return part,
-            }
+        while !matches!(part, Proof::Split { .. })
+            && let Some(&first) = part.inner().first()
+        {
+            part = first;
         }
+        part
     }
 
     /// This proof and those inside it, outermost first, cases in order.
@@ -273,14 +286,7 @@ impl Proof {
         let mut open = vec![self];
         while let Some(proof) = open.pop() {
             parts.push(proof);
-            match proof {
-                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {}
-                Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
-                Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
-                Proof::Appends { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
-                Proof::Outcomes { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
-                Proof::Combinations { excluded, .. } => open.extend(excluded.iter().rev().map(|(_, proof)| proof)),
-            }
+            open.extend(proof.inner().into_iter().rev());
         }
         parts
     }

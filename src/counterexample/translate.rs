@@ -2,7 +2,7 @@
 
 use crate::checkers::{Proof, Supposed, Violation};
 use crate::history::{KeyId, OperationId, Renaming, TransactionId};
-use crate::relations::{Edge, Reason};
+use crate::relations::Reason;
 use rustc_hash::FxHashMap;
 
 /// The mapping of ids of one history to those of another.
@@ -41,90 +41,58 @@ pub(super) fn translate_back(violation: &Violation, renaming: &Renaming) -> Opti
 }
 
 fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Violation> {
-    let transaction = dictionary.transaction;
-    let operation = |o: Option<OperationId>| match o {
-        Some(o) => (dictionary.operation)(o).map(Some),
-        None => Some(None),
-    };
-    let key = |old: Option<KeyId>| match old {
-        Some(old) => (dictionary.key)(old).map(Some),
-        None => Some(None),
-    };
-    let edge = |edge: &Edge| {
-        let because = match &edge.because {
-            Reason::Visible { axiom, reader, read, seen } => Reason::Visible {
-                axiom: *axiom,
-                reader: transaction(*reader)?,
-                read: (dictionary.operation)(*read)?,
-                seen: seen.clone(),
-            },
-            Reason::Overwrites { writer, order } => {
-                Reason::Overwrites { writer: transaction(*writer)?, order: order.clone() }
-            }
-            Reason::Listed { reader, read } => {
-                Reason::Listed { reader: transaction(*reader)?, read: (dictionary.operation)(*read)? }
-            }
-            other => other.clone(),
-        };
-        Some(Edge {
-            from: transaction(edge.from)?,
-            to: transaction(edge.to)?,
-            relation: edge.relation,
-            key: key(edge.key)?,
-            from_operation: operation(edge.from_operation)?,
-            to_operation: operation(edge.to_operation)?,
-            because,
-        })
-    };
+    let Dictionary { transaction, operation, key } = *dictionary;
     let mut translated = violation.clone();
-    translated.key = key(violation.key)?;
-    translated.transactions = violation.transactions.iter().map(|&t| transaction(t)).collect::<Option<_>>()?;
-    translated.operations = violation.operations.iter().map(|&o| (dictionary.operation)(o)).collect::<Option<_>>()?;
-    translated.edges = violation.edges.iter().map(edge).collect::<Option<_>>()?;
-    translated.proof = translate_proof(&violation.proof, dictionary)?;
-    Some(translated)
-}
-
-/// Recursion is bounded by the depth of the proof.
-fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> {
-    let translate = |proof: &Proof| translate_proof(proof, dictionary);
-    Some(match proof {
-        Proof::Read => Proof::Read,
-        Proof::Reads { pattern, reads } => {
-            let reads = reads.iter().map(|&read| (dictionary.operation)(read)).collect::<Option<_>>()?;
-            Proof::Reads { pattern: *pattern, reads }
+    for named in translated.key.iter_mut().chain(translated.edges.iter_mut().filter_map(|edge| edge.key.as_mut())) {
+        *named = key(*named)?;
+    }
+    for t in &mut translated.transactions {
+        *t = transaction(*t)?;
+    }
+    for o in &mut translated.operations {
+        *o = operation(*o)?;
+    }
+    for edge in &mut translated.edges {
+        (edge.from, edge.to) = (transaction(edge.from)?, transaction(edge.to)?);
+        for o in [&mut edge.from_operation, &mut edge.to_operation].into_iter().flatten() {
+            *o = operation(*o)?;
         }
-        Proof::Cycle(_) | Proof::Clauses { .. } => proof.clone(),
-        Proof::Split { key, first, second } => Proof::Split {
-            key: (dictionary.key)(*key)?,
-            first: (first.0, Box::new(translate(&first.1)?)),
-            second: (second.0, Box::new(translate(&second.1)?)),
-        },
-        Proof::Writers { read, cases } => Proof::Writers {
-            read: (dictionary.operation)(*read)?,
-            cases: cases
-                .iter()
-                .map(|(writer, proof)| Some(((dictionary.transaction)(*writer)?, translate(proof)?)))
-                .collect::<Option<_>>()?,
-        },
-        Proof::Outcomes { transaction, cases } => Proof::Outcomes {
-            transaction: (dictionary.transaction)(*transaction)?,
-            cases: cases
-                .iter()
-                .map(|(committed, proof)| Some((*committed, translate(proof)?)))
-                .collect::<Option<_>>()?,
-        },
-        Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
-            options: options.iter().map(|option| translate_option(*option, dictionary)).collect::<Option<_>>()?,
-            excluded: excluded
-                .iter()
-                .map(|(together, proof)| Some((together.clone(), translate(proof)?)))
-                .collect::<Option<_>>()?,
-            clauses: clauses.clone(),
-        },
-        // An element may have another place in the list there.
-        Proof::Appends { .. } => return None,
-    })
+        match &mut edge.because {
+            Reason::Visible { reader, read, .. } | Reason::Listed { reader, read } => {
+                (*reader, *read) = (transaction(*reader)?, operation(*read)?);
+            }
+            Reason::Overwrites { writer, .. } => *writer = transaction(*writer)?,
+            _ => {}
+        }
+    }
+    let mut open = vec![&mut translated.proof];
+    while let Some(part) = open.pop() {
+        match part {
+            Proof::Read | Proof::Cycle(_) | Proof::Clauses { .. } => {}
+            Proof::Reads { reads, .. } => {
+                for read in reads {
+                    *read = operation(*read)?;
+                }
+            }
+            Proof::Split { key: of, .. } => *of = key(*of)?,
+            Proof::Writers { read, cases } => {
+                *read = operation(*read)?;
+                for (writer, _) in cases {
+                    *writer = transaction(*writer)?;
+                }
+            }
+            Proof::Outcomes { transaction: t, .. } => *t = transaction(*t)?,
+            Proof::Combinations { options, .. } => {
+                for option in options {
+                    *option = translate_option(*option, dictionary)?;
+                }
+            }
+            // An element may have another place in the list there.
+            Proof::Appends { .. } => return None,
+        }
+        open.extend(part.inner_mut());
+    }
+    Some(translated)
 }
 
 fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {

@@ -272,4 +272,14 @@ impl Reason {
             Reason::ReadModifyWrite { read } => std::slice::from_ref(read),
         }
     }
+
+    /// [`premises`](Reason::premises), to change them.
+    pub fn premises_mut(&mut self) -> &mut [EdgeIndex] {
+        match self {
+            Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => &mut [],
+            Reason::Visible { seen, .. } => seen,
+            Reason::Overwrites { order, .. } | Reason::Conflict { order } => order,
+            Reason::ReadModifyWrite { read } => std::slice::from_mut(read),
+        }
+    }
 }

@@ -4,9 +4,8 @@ use super::needs::{is_open, rests_on_writers};
 use crate::checkers::strong_patterns::{key_of, named_by};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
+use crate::relations::{Edge, EdgeIndex, Relation, Resolution, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
 
 /// One violation for all writers of a read, described by that of the first.
 pub(in crate::checkers) fn merged(
@@ -52,21 +51,27 @@ pub(in crate::checkers) fn merged_by_outcomes(
 }
 
 /// The violation of the first case, extended by everything the others are about, and the proof of each.
+/// O(edges) except for edges between the same transactions.
 fn joined<C>(
     (case, mut whole): (C, Violation),
     others: impl Iterator<Item = (C, Violation)>,
 ) -> (Violation, Vec<(C, Proof)>) {
     let first = std::mem::replace(&mut whole.proof, Proof::Read);
     let of_first = whole.levels.weakest();
+    let mut between: Between = FxHashMap::default();
+    for (place, edge) in whole.edges.iter().enumerate() {
+        between.entry((edge.from, edge.to)).or_default().push(place);
+    }
+    let (mut transactions, mut operations) = (Each::new(&whole.transactions), Each::new(&whole.operations));
     let mut proofs = vec![(case, first)];
     for (name, case) in others {
-        proofs.push((name, graft(&mut whole.edges, case.edges, &case.proof)));
+        proofs.push((name, graft(&mut whole.edges, &mut between, case.edges, case.proof)));
         let pattern = case.id.pattern.id().to_owned();
         if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {
             whole.also.push(pattern);
         }
-        add_new(&mut whole.transactions, case.transactions);
-        add_new(&mut whole.operations, case.operations);
+        transactions.add(&mut whole.transactions, case.transactions);
+        operations.add(&mut whole.operations, case.operations);
         whole.levels = whole.levels.intersection(case.levels);
     }
     whole.implied = false;
@@ -108,74 +113,52 @@ fn add_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// Adds edges to a list, each once, and returns the proof in terms of that list. Premises come first in both.
-fn graft(edges: &mut Vec<Edge>, more: Vec<Edge>, proof: &Proof) -> Proof {
-    graft_by(edges, more, proof, |edges, edge| edges.iter().position(|known| known == edge))
-}
+/// By the ends of edges: their places in a list.
+type Between = FxHashMap<(TransactionId, TransactionId), Vec<EdgeIndex>>;
 
-/// The same with a custom lookup of existing edges.
-fn graft_by(
-    edges: &mut Vec<Edge>,
-    more: Vec<Edge>,
-    proof: &Proof,
-    mut place_of: impl FnMut(&[Edge], &Edge) -> Option<EdgeIndex>,
-) -> Proof {
+/// Adds edges to a list, each once, and returns the proof in terms of that list. Premises come first in both.
+fn graft(edges: &mut Vec<Edge>, between: &mut Between, more: Vec<Edge>, mut proof: Proof) -> Proof {
     let mut place: Vec<EdgeIndex> = Vec::with_capacity(more.len());
-    for edge in more {
-        let because = renumbered(&edge.because, &place);
-        let edge = Edge { because, ..edge };
-        place.push(place_of(edges, &edge).unwrap_or_else(|| {
+    for mut edge in more {
+        edge.because.premises_mut().iter_mut().for_each(|premise| *premise = place[*premise]);
+        let known = between.entry((edge.from, edge.to)).or_default();
+        place.push(known.iter().copied().find(|&at| edges[at] == edge).unwrap_or_else(|| {
+            known.push(edges.len());
             edges.push(edge);
             edges.len() - 1
         }));
     }
-    renumbered_proof(proof, &place)
+    let mut open = vec![&mut proof];
+    while let Some(part) = open.pop() {
+        let renumber = |list: &mut Vec<EdgeIndex>| list.iter_mut().for_each(|edge| *edge = place[*edge]);
+        match part {
+            Proof::Cycle(cycle) => renumber(cycle),
+            Proof::Split { first, second, .. } => (first.0, second.0) = (place[first.0], place[second.0]),
+            Proof::Clauses { lemmas, clauses } => lemmas.iter_mut().chain(clauses).for_each(renumber),
+            _ => {}
+        }
+        open.extend(part.inner_mut());
+    }
+    proof
 }
 
 /// One violation for all answers to what is open: the options of each of the `combinations` do not all hold. Described
 /// by the first of those whose weakest level is the strongest, which also comes first in the proof. `None` without
-/// combinations. O(edges) except for edges between the same transactions.
+/// combinations.
 pub(in crate::checkers) fn merged_by_combinations(
     options: Vec<Supposed>,
     mut combinations: Vec<(Vec<usize>, Violation)>,
     clauses: Vec<Vec<(usize, bool)>>,
 ) -> Option<Violation> {
-    let (first, mut whole) = strongest_first(&mut combinations)?;
-    let mut between: FxHashMap<(TransactionId, TransactionId), Vec<EdgeIndex>> = FxHashMap::default();
-    for (place, edge) in whole.edges.iter().enumerate() {
-        between.entry((edge.from, edge.to)).or_default().push(place);
-    }
-    let mut place_of = |edges: &[Edge], edge: &Edge| {
-        let known = between.entry((edge.from, edge.to)).or_default();
-        let place = known.iter().copied().find(|&place| edges[place] == *edge);
-        if place.is_none() {
-            known.push(edges.len());
-        }
-        place
-    };
-    let mut also: BTreeSet<String> = whole.also.iter().cloned().collect();
-    let (mut transactions, mut operations) = (Each::new(&whole.transactions), Each::new(&whole.operations));
-    let of_first = whole.levels.weakest();
-    let mut excluded = vec![(first, std::mem::replace(&mut whole.proof, Proof::Read))];
-    for (together, case) in combinations {
-        excluded.push((together, graft_by(&mut whole.edges, case.edges, &case.proof, &mut place_of)));
-        let pattern = case.id.pattern.id().to_owned();
-        if case.id.pattern != whole.id.pattern && also.insert(pattern.clone()) {
-            whole.also.push(pattern);
-        }
-        transactions.add(&mut whole.transactions, case.transactions);
-        operations.add(&mut whole.operations, case.operations);
-        whole.levels = whole.levels.intersection(case.levels);
-    }
-    name_by_common_levels(&mut whole, &excluded[0].1, of_first);
-    let reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
-    operations.add(&mut whole.operations, reads);
+    let first = strongest_first(&mut combinations)?;
+    let (mut whole, excluded) = joined(first, combinations.into_iter());
+    let reads = options.iter().filter_map(|option| option.read()).collect();
+    Each::new(&whole.operations).add(&mut whole.operations, reads);
     let of_outcomes = options.iter().filter_map(|option| match *option {
         Supposed::Outcome { transaction, .. } => Some(transaction),
         _ => None,
     });
-    transactions.add(&mut whole.transactions, of_outcomes.collect());
-    whole.implied = false;
+    Each::new(&whole.transactions).add(&mut whole.transactions, of_outcomes.collect());
     whole.proof = Proof::Combinations { options, excluded, clauses };
     Some(whole)
 }
@@ -190,54 +173,6 @@ impl<T: Copy + Eq + std::hash::Hash> Each<T> {
 
     fn add(&mut self, list: &mut Vec<T>, more: Vec<T>) {
         list.extend(more.into_iter().filter(|&item| self.0.insert(item)));
-    }
-}
-
-fn renumbered(reason: &Reason, place: &[EdgeIndex]) -> Reason {
-    let at = |path: &[EdgeIndex]| path.iter().map(|&edge| place[edge]).collect();
-    match reason {
-        Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => reason.clone(),
-        Reason::Visible { axiom, reader, read, seen } => {
-            Reason::Visible { axiom: *axiom, reader: *reader, read: *read, seen: at(seen) }
-        }
-        Reason::Overwrites { writer, order } => Reason::Overwrites { writer: *writer, order: at(order) },
-        Reason::Conflict { order } => Reason::Conflict { order: at(order) },
-        Reason::ReadModifyWrite { read } => Reason::ReadModifyWrite { read: place[*read] },
-    }
-}
-
-/// Recursion is bounded by the depth of the proof.
-fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
-    let case = |(edge, proof): &(EdgeIndex, Box<Proof>)| (place[*edge], Box::new(renumbered_proof(proof, place)));
-    let placed = |lists: &[Vec<EdgeIndex>]| -> Vec<Vec<EdgeIndex>> {
-        lists.iter().map(|list| list.iter().map(|&edge| place[edge]).collect()).collect()
-    };
-    match proof {
-        Proof::Read | Proof::Reads { .. } => proof.clone(),
-        Proof::Cycle(cycle) => Proof::Cycle(cycle.iter().map(|&edge| place[edge]).collect()),
-        Proof::Split { key, first, second } => Proof::Split { key: *key, first: case(first), second: case(second) },
-        Proof::Clauses { lemmas, clauses } => Proof::Clauses { lemmas: placed(lemmas), clauses: placed(clauses) },
-        Proof::Writers { read, cases } => Proof::Writers {
-            read: *read,
-            cases: cases.iter().map(|(writer, proof)| (*writer, renumbered_proof(proof, place))).collect(),
-        },
-        Proof::Appends { read, place: at, cases } => Proof::Appends {
-            read: *read,
-            place: *at,
-            cases: cases.iter().map(|(append, proof)| (*append, renumbered_proof(proof, place))).collect(),
-        },
-        Proof::Outcomes { transaction, cases } => Proof::Outcomes {
-            transaction: *transaction,
-            cases: cases.iter().map(|(committed, proof)| (*committed, renumbered_proof(proof, place))).collect(),
-        },
-        Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
-            options: options.clone(),
-            excluded: excluded
-                .iter()
-                .map(|(together, proof)| (together.clone(), renumbered_proof(proof, place)))
-                .collect(),
-            clauses: clauses.clone(),
-        },
     }
 }
 
