@@ -7,7 +7,7 @@
 //! the level always holds. Nothing is shared with the other levels, which are decided on their own.
 
 use super::{Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Options, Pattern, Proof};
-use super::{CountedOrder, Verdict, Violation, ViolationId, Witness};
+use super::{CountedOrder, Verdict, Violation, Witness};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components, topological_order};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -118,18 +118,12 @@ fn violation(edges: Vec<Edge>, levels: LevelSet, ordinal: u32) -> Violation {
             transactions.push(reader);
         }
     }
+    let proof = Proof::Cycle((0..edges.len()).collect());
     Violation {
-        id: ViolationId { pattern: Pattern::WriteCycle, ordinal },
         also: std::iter::once(name.to_owned()).chain(in_time).collect(),
-        levels,
-        key: None,
         transactions,
-        operations: Vec::new(),
-        proof: Proof::Cycle((0..edges.len()).collect()),
         edges,
-        implied: false,
-        group: ordinal,
-        place: None,
+        ..Violation::new(Pattern::WriteCycle, ordinal, levels, proof)
     }
 }
 

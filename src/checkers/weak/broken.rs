@@ -7,7 +7,7 @@ use super::justification::Story;
 use super::paths::{PathSearch, Step};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::history::KeyId;
+use crate::history::{History, KeyId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Guarantee, Index, NONE, Node, Reason};
 use std::borrow::Cow;
 
@@ -21,11 +21,12 @@ const GUARANTEES: [Guarantee; 5] = [
 ];
 
 /// Evidence that the guarantees among these violated levels are broken: for each that nothing else shows, a short cycle of
-/// each component of what is forced until the first cycle appears. At most `max_instances` of a pattern are listed.
+/// each component of what is forced until the first cycle appears, smallest first. At most `max_instances` of a pattern are listed.
 ///
 /// Lists nothing where SO ∪ WR and the orders that lists show have a cycle themselves. Time as for deciding, and the
 /// search for paths.
-pub(super) fn instances(
+pub(in crate::checkers) fn broken_guarantees(
+    history: &History,
     index: &Index,
     levels: LevelSet,
     max_instances: usize,
@@ -49,7 +50,7 @@ pub(super) fn instances(
         let kept = guarantees::decide(index, listed.clone(), &order, Cow::Borrowed(&replay), guarantee, control)?;
         let Kept::Broken(edges) = kept else { continue };
         let forced = ForcedEdges::new(causality.n(), edges);
-        let teller = Teller { causality: &causality, acyclic: &acyclic, forced, guarantee };
+        let teller = Teller { history, causality: &causality, acyclic: &acyclic, forced, guarantee };
         for violation in teller.violations(control)? {
             let count = found.counts.entry(violation.id.pattern).or_default();
             *count += 1;
@@ -64,6 +65,7 @@ pub(super) fn instances(
 
 /// Makes violations of cycles.
 struct Teller<'a> {
+    history: &'a History,
     causality: &'a Causality<'a>,
     /// Of SO ∪ WR.
     acyclic: &'a Components,
@@ -124,7 +126,7 @@ impl Teller<'_> {
     }
 
     fn tell(&self, way: &[Step], search: &mut PathSearch<'_>, control: &Control) -> Result<Violation, Interrupt> {
-        let mut story = Story::new(self.causality, self.acyclic);
+        let mut story = Story::new(self.history, self.causality, self.acyclic);
         way.iter().for_each(|step| story.mention(step.from()));
         let mut cycle: Vec<EdgeIndex> = Vec::with_capacity(way.len());
         for step in way {
@@ -135,17 +137,10 @@ impl Teller<'_> {
         }
         let (pattern, level) = named(&story.edges, &cycle);
         Ok(Violation {
-            id: ViolationId { pattern, ordinal: 0 },
-            also: Vec::new(),
-            levels: LevelSet::upward(level),
             key: key_of(&story.edges, &cycle),
             transactions: story.transactions,
-            operations: Vec::new(),
             edges: story.edges,
-            proof: Proof::Cycle(cycle),
-            implied: false,
-            group: 0,
-            place: None,
+            ..Violation::new(pattern, 0, LevelSet::upward(level), Proof::Cycle(cycle))
         })
     }
 

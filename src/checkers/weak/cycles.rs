@@ -3,9 +3,9 @@
 use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::justification::Story;
 use super::paths::{PathSearch, Step};
-use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation, ViolationId};
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation};
 use crate::control::{Control, Interrupt};
-use crate::history::KeyId;
+use crate::history::{History, KeyId};
 use crate::relations::{EdgeIndex, Node, Relation};
 
 /// States visited in search of shorter cycles, over all components; one cycle of each is always found.
@@ -16,6 +16,7 @@ pub(super) type Admit<'w> = dyn FnMut(Place) -> Option<u32> + 'w;
 
 /// Counts the components with cycles and reports those that `admit` accepts with their shortest cycles, shortest first.
 pub(super) fn add(
+    history: &History,
     causality: &Causality<'_>,
     components: &Components,
     admit: &mut Admit<'_>,
@@ -34,7 +35,7 @@ pub(super) fn add(
     for ((_, way), number) in cycles.into_iter().zip(0..) {
         let place = Place([number, 0, 0, 0]);
         let Some(ordinal) = admit(place) else { continue };
-        let mut story = Story::new(causality, components);
+        let mut story = Story::new(history, causality, components);
         way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
         let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
@@ -47,6 +48,7 @@ pub(super) fn add(
 /// Counts the components of SO ∪ WR and the version order that lists show, if they are more than components of SO ∪ WR,
 /// and reports those that `admit` accepts with a short cycle each, shortest first.
 pub(super) fn add_of_versions(
+    history: &History,
     causality: &Causality<'_>,
     components: &Components,
     admit: &mut Admit<'_>,
@@ -92,7 +94,7 @@ pub(super) fn add_of_versions(
     for (way, number) in cycles.into_iter().zip(0..) {
         let place = Place([number, 0, 0, 0]);
         let Some(ordinal) = admit(place) else { continue };
-        let mut story = Story::new(causality, components);
+        let mut story = Story::new(history, causality, components);
         way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
         let has = |relation| story.edges.iter().any(|edge| edge.relation == relation);
@@ -114,17 +116,12 @@ fn violation(
     cycle: Vec<EdgeIndex>,
 ) -> Violation {
     Violation {
-        id: ViolationId { pattern, ordinal },
         also,
-        levels: LevelSet::upward(Level::AdyaReadCommitted),
         key,
         transactions: story.transactions,
-        operations: Vec::new(),
         edges: story.edges,
-        proof: Proof::Cycle(cycle),
-        implied: false,
-        group: ordinal,
         place: Some(place),
+        ..Violation::new(pattern, ordinal, LevelSet::upward(Level::AdyaReadCommitted), Proof::Cycle(cycle))
     }
 }
 

@@ -11,8 +11,9 @@ use super::saturate::{causal_edges, transaction_edges};
 use super::survey::{PATTERNS, Survey, Tally};
 use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::place::{Place, Window};
-use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
+use crate::history::History;
 use crate::relations::{Axiom, Index, NONE, Node, Relation};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -36,6 +37,7 @@ pub(super) struct Commit {
 
 /// What a survey of the instances of a history needs.
 struct Setting<'a> {
+    history: &'a History,
     causality: Causality<'a>,
     /// Of SO ∪ WR.
     components: Components,
@@ -47,11 +49,17 @@ struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn new(causality: Causality<'a>, components: Components, top: Level, control: &Control) -> Result<Self, Interrupt> {
+    fn new(
+        history: &'a History,
+        causality: Causality<'a>,
+        components: Components,
+        top: Level,
+        control: &Control,
+    ) -> Result<Self, Interrupt> {
         let chains = Chains::new(causality.index, &components, control)?;
         let rows = Rows::new(&components);
         let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
-        Ok(Setting { causality, components, chains, rows, commit, top })
+        Ok(Setting { history, causality, components, chains, rows, commit, top })
     }
 
     /// Calls `visit` with the survey of each window of chains.
@@ -85,27 +93,42 @@ impl<'a> Setting<'a> {
     }
 
     fn teller(&self) -> Teller<'_> {
-        Teller { causality: &self.causality, components: &self.components, commit: &self.commit }
+        let Setting { history, causality, components, commit, .. } = self;
+        Teller { history, causality, components, commit }
     }
 }
 
-/// See [`weak::instances`](super::instances).
-pub(super) fn instances(
+/// Counts and lists TAP-g, h, i, k, l, m, n if they violate one of `levels`; at most `max_instances` per pattern are
+/// listed, one per pair (t1, t2), smallest explanations first, implied ones last.
+///
+/// The letter of an instance says how t3 sees t2 and what puts t1 before t2; it violates the weakest level whose axiom
+/// has the former and whose commit order has the latter. Inside a component of SO ∪ WR only the component itself is
+/// reported (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not counted.
+///
+/// ⊥ is part of every commit order: if an axiom forces a transaction before ⊥ (a violation by itself), that transaction
+/// and all before it precede everything.
+///
+/// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
+/// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
+/// the number of threads.
+pub fn instances(
+    history: &History,
     index: &Index,
     levels: LevelSet,
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
+    debug_assert_eq!(index.node.len(), history.n_transactions());
     let mut found = Instances::default();
     let Some(top) = strongest(levels) else { return Ok(found) };
     let causality = Causality::new(index, control)?;
     let components = Components::new(&causality, &ForcedEdges::default(), control)?;
     let mut first = |Place([number, ..])| ((number as usize) < max_instances).then_some(number + 1);
     if !components.all_trivial() {
-        cycles::add(&causality, &components, &mut first, &mut found, control)?;
+        cycles::add(history, &causality, &components, &mut first, &mut found, control)?;
     }
-    cycles::add_of_versions(&causality, &components, &mut first, &mut found, control)?;
-    let setting = Setting::new(causality, components, top, control)?;
+    cycles::add_of_versions(history, &causality, &components, &mut first, &mut found, control)?;
+    let setting = Setting::new(history, causality, components, top, control)?;
 
     let capacity = if index.n_nodes() <= SMALL { SPARE * max_instances } else { max_instances };
     let mut tally = Tally::new(capacity);
@@ -129,8 +152,12 @@ pub(super) fn instances(
     Ok(found)
 }
 
-/// See [`weak::unlisted`](super::unlisted).
-pub(super) fn unlisted(
+/// The counted instances of one pattern that `window` wants, with their ordinals, in the order of their places: by
+/// reader, key, version read and newer version. `levels` must be those for which the instances were counted.
+///
+/// Counts by reader first and makes only the instances of the readers in question. Time and memory as for counting.
+pub(in crate::checkers) fn unlisted(
+    history: &History,
     index: &Index,
     levels: LevelSet,
     pattern: Pattern,
@@ -144,15 +171,15 @@ pub(super) fn unlisted(
         let mut found = Instances::default();
         let mut admit = |place| window.admits(place).map(|ordinal| ordinal as u32);
         match pattern {
-            Pattern::CyclicCO => cycles::add(&causality, &components, &mut admit, &mut found, control)?,
+            Pattern::CyclicCO => cycles::add(history, &causality, &components, &mut admit, &mut found, control)?,
             Pattern::VersionOrderCycle => {
-                cycles::add_of_versions(&causality, &components, &mut admit, &mut found, control)?;
+                cycles::add_of_versions(history, &causality, &components, &mut admit, &mut found, control)?;
             }
             _ => {}
         }
         return Ok(found.violations);
     };
-    let setting = Setting::new(causality, components, top, control)?;
+    let setting = Setting::new(history, causality, components, top, control)?;
     let mut counts = vec![0; index.n_nodes()];
     setting.survey(0, control, |survey| survey.count_by_reader(class, &mut counts, control))?;
     let of_reader = |t3| Place([t3, 0, 0, 0])..=Place([t3, NONE, NONE, NONE]);
@@ -214,6 +241,7 @@ fn in_causal_order(pattern: Pattern) -> bool {
 
 /// Makes violations of candidates.
 struct Teller<'a> {
+    history: &'a History,
     causality: &'a Causality<'a>,
     components: &'a Components,
     commit: &'a Commit,
@@ -270,7 +298,7 @@ impl Teller<'_> {
     ) -> Result<Violation, Interrupt> {
         let &Candidate { implied, t1, t2, t3, key, .. } = candidate;
         let read = self.telling_read(candidate);
-        let mut story = Story::new(self.causality, self.components);
+        let mut story = Story::new(self.history, self.causality, self.components);
         [t1, t2, t3].into_iter().for_each(|node| story.mention(node));
         let seen_at = level_of(self.causality, t2, read);
         let commit = story.commit(t2, read, search, control)?;
@@ -294,17 +322,13 @@ impl Teller<'_> {
             cycle.extend(story.way(&way, search, control)?);
         }
         Ok(Violation {
-            id: ViolationId { pattern, ordinal: 0 },
             also: self.also(pattern, candidate, &story),
-            levels: LevelSet::upward(level),
             key: Some(self.causality.index.key_id(key)),
             transactions: story.transactions,
-            operations: Vec::new(),
             edges: story.edges,
-            proof: Proof::Cycle(cycle),
             implied,
-            group: 0,
             place: Some(candidate.place()),
+            ..Violation::new(pattern, 0, LevelSet::upward(level), Proof::Cycle(cycle))
         })
     }
 

@@ -5,12 +5,13 @@ use super::paths::{PathSearch, Step};
 use super::pool::is_initial;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::history::TransactionId;
+use crate::history::{History, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Listed, NONE, Node, Reason, Relation};
 use rustc_hash::FxHashMap;
 
 /// Edges and transactions of one violation under construction.
 pub(super) struct Story<'a> {
+    history: &'a History,
     causality: &'a Causality<'a>,
     components: &'a Components,
     pub(super) transactions: Vec<TransactionId>,
@@ -19,9 +20,9 @@ pub(super) struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    pub(super) fn new(causality: &'a Causality<'a>, components: &'a Components) -> Story<'a> {
+    pub(super) fn new(history: &'a History, causality: &'a Causality<'a>, components: &'a Components) -> Story<'a> {
         let (transactions, edges, known) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Story { causality, components, transactions, edges, known }
+        Story { history, causality, components, transactions, edges, known }
     }
 
     fn transaction(&self, node: Node) -> TransactionId {
@@ -70,13 +71,7 @@ impl<'a> Story<'a> {
         let index = self.causality.index;
         let writer = index.writer_of_read(read as usize);
         let reader = self.causality.read_node[read as usize];
-        let edge = Edge {
-            key: Some(index.key_id(index.read_key[read as usize])),
-            from_operation: (!is_initial(writer))
-                .then(|| index.slot_operation[index.read_slot[read as usize] as usize]),
-            to_operation: Some(index.read_operation[read as usize]),
-            ..self.plain(writer, reader, Relation::WriteRead, Reason::Reads)
-        };
+        let edge = index.read_edge(self.history, reader, read as usize);
         self.add(writer, reader, Relation::WriteRead, read, edge)
     }
 

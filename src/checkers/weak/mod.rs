@@ -40,12 +40,14 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::checkers) use broken::broken_guarantees;
+pub use instances::instances;
+pub(in crate::checkers) use instances::unlisted;
 pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
-use crate::checkers::{Decision, Instances, Level, LevelSet, Pattern, Violation, place};
+use crate::checkers::{Decision, Level};
 use crate::control::{Control, Interrupt};
-use crate::history::History;
-use crate::relations::{Edge, Guarantee, Index, Node, Relation, write_that_was_read};
+use crate::relations::{Guarantee, Index, Node};
 use order::LinearOrder;
 use std::borrow::Cow;
 
@@ -132,75 +134,4 @@ pub fn decide_guarantee(
         guarantees::Kept::InOrder(order) => Some(order),
         guarantees::Kept::Broken(_) => None,
     }))
-}
-
-/// Evidence against the guarantees of sessions among the violated `levels`: for each that nothing else shows, a short cycle
-/// of each component of what it forces until the first cycle appears, smallest first. At most `max_instances` of a pattern
-/// are listed.
-pub(super) fn broken_guarantees(
-    history: &History,
-    index: &Index,
-    levels: LevelSet,
-    max_instances: usize,
-    control: &Control,
-) -> Result<Instances, Interrupt> {
-    let mut found = broken::instances(index, levels, max_instances, control)?;
-    let violations = found.violations.iter_mut().chain(&mut found.more);
-    violations
-        .flat_map(|violation| &mut violation.edges)
-        .for_each(|edge| start_at_the_write_that_was_read(history, edge));
-    Ok(found)
-}
-
-/// Counts and lists TAP-g, h, i, k, l, m, n if they violate one of `levels`; at most `max_instances` per pattern are
-/// listed, one per pair (t1, t2), smallest explanations first, implied ones last.
-///
-/// The letter of an instance says how t3 sees t2 and what puts t1 before t2; it violates the weakest level whose axiom
-/// has the former and whose commit order has the latter. Inside a component of SO ∪ WR only the component itself is
-/// reported (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not counted.
-///
-/// ⊥ is part of every commit order: if an axiom forces a transaction before ⊥ (a violation by itself), that transaction
-/// and all before it precede everything.
-///
-/// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
-/// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
-/// the number of threads.
-pub fn instances(
-    history: &History,
-    index: &Index,
-    levels: LevelSet,
-    max_instances: usize,
-    control: &Control,
-) -> Result<Instances, Interrupt> {
-    debug_assert_eq!(index.node.len(), history.n_transactions());
-    let mut found = instances::instances(index, levels, max_instances, control)?;
-    let edges = found.violations.iter_mut().flat_map(|violation| &mut violation.edges);
-    edges.for_each(|edge| start_at_the_write_that_was_read(history, edge));
-    Ok(found)
-}
-
-/// The counted instances of one pattern that `window` wants, with their ordinals, in the order of their places: by
-/// reader, key, version read and newer version. `levels` must be those for which the instances were counted.
-///
-/// Counts by reader first and makes only the instances of the readers in question. Time and memory as for counting.
-pub(super) fn unlisted(
-    history: &History,
-    index: &Index,
-    levels: LevelSet,
-    pattern: Pattern,
-    window: &mut place::Window,
-    control: &Control,
-) -> Result<Vec<Violation>, Interrupt> {
-    let mut violations = instances::unlisted(index, levels, pattern, window, control)?;
-    let edges = violations.iter_mut().flat_map(|violation| &mut violation.edges);
-    edges.for_each(|edge| start_at_the_write_that_was_read(history, edge));
-    Ok(violations)
-}
-
-/// The index knows only the last write of a key. If the read returned an earlier one (TAP-f), the edge must start at
-/// the write of the value that was read.
-fn start_at_the_write_that_was_read(history: &History, edge: &mut Edge) {
-    if let (Relation::WriteRead, Some(_), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) {
-        edge.from_operation = write_that_was_read(history, edge.from, edge.to, read);
-    }
 }
