@@ -32,6 +32,8 @@ mod reach;
 mod search;
 mod versions;
 
+pub(super) use versions::Versions;
+
 use super::{Decision, Respected};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};

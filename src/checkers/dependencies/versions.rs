@@ -5,7 +5,7 @@ use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use std::cmp::Reverse;
 
 /// The versions of each key in the order of their writers.
-pub(super) struct Versions {
+pub(in crate::checkers) struct Versions {
     /// By slot: the writer of the version before and that of the version after.
     before: Vec<u32>,
     after: Vec<u32>,
@@ -57,7 +57,7 @@ impl Wrong {
 
 impl Versions {
     /// O(writes log).
-    pub(super) fn new(index: &Index, position: impl Fn(Node) -> u32) -> Versions {
+    pub(in crate::checkers) fn new(index: &Index, position: impl Fn(Node) -> u32) -> Versions {
         let n = index.slot_node.len();
         let mut versions = Versions { before: vec![NONE; n], after: vec![NONE; n], first: vec![NONE; index.n_keys()] };
         let mut slots = Vec::new();
@@ -97,7 +97,7 @@ impl Versions {
     }
 
     /// The writer of the version after the one that a read returned; [`NONE`] if there is none.
-    pub(super) fn next(&self, index: &Index, read: usize) -> u32 {
+    pub(in crate::checkers) fn next(&self, index: &Index, read: usize) -> u32 {
         match index.read_slot[read] {
             INITIAL_SLOT => self.first[index.read_key[read] as usize],
             slot => self.after[slot as usize],

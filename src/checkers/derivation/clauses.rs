@@ -213,7 +213,7 @@ impl<'f, 'a> Writer<'f, 'a> {
             None => Fact { from: *first, to: *second, key: *key, because: Because::Assumed },
             Some(read) => {
                 let assumed = self.fact(side, 0);
-                let (reader, key) = (self.facts.reader_of(read), self.facts.index.read_key[read]);
+                let (reader, key) = (self.facts.index.reader(read as u32), self.facts.index.read_key[read]);
                 Fact { from: reader, to: *second, key, because: Because::Overwrites(read, vec![assumed]) }
             }
         };

@@ -331,7 +331,7 @@ impl<'a> Facts<'a> {
             Because::Reads(read) => return index.read_edge(history, fact.to, *read),
             Because::Listed(place) => return index.listed_edge(&self.listed[*place]),
             Because::Visible(read, path) => {
-                let t3 = self.reader_of(*read);
+                let t3 = self.index.reader(*read as u32);
                 // What is seen by an axiom of visibility forces the order of commits, from which that of versions follows.
                 let (relation, axiom) = match self.respected {
                     Some(Respected::Seen(axiom)) => (Relation::CommitOrder, axiom),
@@ -378,10 +378,6 @@ impl<'a> Facts<'a> {
     pub(super) fn is_inside(&self, id: FactId) -> bool {
         let Fact { from, to, .. } = self.all[id as usize];
         self.index.transaction[from as usize] == self.index.transaction[to as usize]
-    }
-
-    pub(super) fn reader_of(&self, read: usize) -> Node {
-        (self.index.read_begin.partition_point(|&begin| begin as usize <= read) - 1) as Node
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why nothing can run any more: sessions that wait for each other in a cycle.
 
 use super::replay::{Replay, Wait};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{NONE, Node};
 
 impl Replay<'_> {
     /// The transactions of a cycle, ascending, and the writers of the versions that its anti-dependencies are about.
@@ -32,7 +32,7 @@ impl Replay<'_> {
         match self.wait[session as usize] {
             Wait::Commit(t) => (t, NONE),
             Wait::Readers(id) => {
-                let readers = self.versions.reads_of(self.index, id).iter().map(|&read| reader(self.index, read));
+                let readers = self.versions.reads_of(self.index, id).iter().map(|&read| self.index.reader(read));
                 let update = self.versions.get(id).update;
                 let open = readers.into_iter().find(|&r| r != update && !self.has_started(r));
                 (open.unwrap_or(update), self.versions.writer(self.index, id).unwrap_or(NONE))
@@ -48,9 +48,4 @@ impl Replay<'_> {
         let mut all = 0..self.index.n_nodes() as Node;
         all.find(|&t| clock.ended[t as usize] == clock.passed && has_not_committed(t)).unwrap_or(NONE)
     }
-}
-
-/// The reader, by place in the index. O(log n).
-fn reader(index: &Index, read: u32) -> Node {
-    index.read_begin.partition_point(|&begin| begin <= read) as Node - 1
 }

@@ -105,7 +105,7 @@ fn ordered(events: Events, order: &[Vertex]) -> Order {
 
 /// Two transactions that read one version of a key and both write the key, with its writer: a violation of SI and SER
 /// (MTC, Lemma 1). O(reads log writes).
-fn divergence(index: &Index) -> Option<Vec<Node>> {
+pub(in crate::checkers) fn divergence(index: &Index) -> Option<Vec<Node>> {
     // By version read: the first update of it. Initial versions are distinguished by key.
     let mut update_of_slot = vec![NONE; index.slot_node.len()];
     let mut update_of_key = vec![NONE; index.n_keys()];

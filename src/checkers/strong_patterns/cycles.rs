@@ -4,7 +4,7 @@
 use super::argument::violation;
 use super::class::{classify, key_of, turn_to_lost_update};
 use super::{Listing, strong};
-use crate::checkers::strong::{Core, Known, Rule, certain, decide};
+use crate::checkers::strong::{Core, Known, Rule, certain, decide, divergence};
 use crate::checkers::weak;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
@@ -179,17 +179,6 @@ pub(super) fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -
     violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
 }
 
-fn has_divergence(index: &Index) -> bool {
-    let mut updates: Vec<(u32, u32, Node)> = Vec::new();
-    for t in 0..index.n_nodes() as Node {
-        let of_t = index.reads_of(t).filter(|&read| index.slot_of(t, index.read_key[read]).is_some());
-        updates.extend(of_t.map(|read| (index.read_key[read], index.read_slot[read], t)));
-    }
-    updates.sort_unstable();
-    updates.dedup();
-    updates.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
-}
-
 /// The strong levels up to one, weakest first: usual ones, and the others where that one is none itself.
 fn candidates(level: Level) -> impl Iterator<Item = Level> {
     strong(LevelSet::downward([level])).filter(move |weaker| weaker.row().usual || !level.row().usual)
@@ -208,7 +197,7 @@ fn prove_weakest(
 ) -> Result<Proved, Interrupt> {
     for candidate in candidates(level) {
         if decide(small, candidate, control)?.is_violated() {
-            if skip_known && candidate.is_strong_on_conflicts() && has_divergence(small) {
+            if skip_known && candidate.is_strong_on_conflicts() && divergence(small).is_some() {
                 return Ok(None);
             }
             let limits = derivation::Limits::default();
