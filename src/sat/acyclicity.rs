@@ -10,6 +10,7 @@
 //!
 //! Only vertices and literals are known here; what they represent is up to the caller.
 
+use super::Edges;
 use crate::control::Control;
 use crate::graph::Digraph;
 use batsat::{Lit, Theory, TheoryArg};
@@ -277,19 +278,10 @@ impl DynamicOrder {
     }
 }
 
-/// The edges of literals.
-pub(super) trait EdgesOf {
-    /// Those of a true literal, each with a fact that it also depends on, if any.
-    fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)>;
-
-    /// Those that need another literal to be true as well, with that literal.
-    fn of_two(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Lit)>;
-}
-
 /// The theory "the edges of the true literals leave the graph acyclic".
-pub(super) struct Acyclicity<'a, E> {
+pub(super) struct Acyclicity<'a> {
     order: &'a mut DynamicOrder,
-    edges: &'a E,
+    edges: &'a Edges<'a>,
     control: &'a Control,
     /// Literals of the trail whose edges are in the graph, in order.
     processed: Vec<Lit>,
@@ -305,13 +297,13 @@ pub(super) struct Acyclicity<'a, E> {
     pub(super) lemmas: Option<Vec<Vec<CycleEdge>>>,
 }
 
-impl<'a, E: EdgesOf> Acyclicity<'a, E> {
+impl<'a> Acyclicity<'a> {
     pub(super) fn new(
         order: &'a mut DynamicOrder,
-        edges: &'a E,
+        edges: &'a Edges<'a>,
         n_variables: usize,
         control: &'a Control,
-    ) -> Acyclicity<'a, E> {
+    ) -> Acyclicity<'a> {
         Acyclicity {
             order,
             edges,
@@ -395,7 +387,7 @@ pub(super) fn literal_of(label: u32) -> Lit {
     Lit::new(batsat::Var::unsafe_from_idx(label >> 1), label & 1 == 0)
 }
 
-impl<E: EdgesOf> Theory for Acyclicity<'_, E> {
+impl Theory for Acyclicity<'_> {
     fn final_check(&mut self, acts: &mut TheoryArg<'_>) {
         self.follow_trail(acts);
     }

@@ -23,7 +23,7 @@ pub use log::{Logged, Refutation, side_of, solve_logged};
 pub use picks::{NoPick, OptionId, Picks};
 
 use crate::control::{Control, Interrupt};
-use acyclicity::{Acyclicity, EdgesOf, explanation};
+use acyclicity::{Acyclicity, explanation};
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Var, clause::Kind, lbool};
 
 /// A choice between two sets of edges: exactly one of the sets must be in the graph.
@@ -136,9 +136,8 @@ impl<'a> Edges<'a> {
         }
         Edges { choices, with_facts, with_sides }
     }
-}
 
-impl EdgesOf for Edges<'_> {
+    /// Those of a true literal, each with a fact that it also depends on, if any.
     fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)> {
         let own = self.choices[literal.var().idx() as usize].side(literal.sign());
         let given = self.with_facts.get(literal.idx() as usize).map_or(&[][..], Vec::as_slice);
@@ -146,6 +145,7 @@ impl EdgesOf for Edges<'_> {
         own.chain(given.iter().map(|&(from, to, fact)| (from, to, Some(fact))))
     }
 
+    /// Those that need another literal to be true as well, with that literal.
     fn of_two(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Lit)> {
         self.with_sides.get(literal.idx() as usize).into_iter().flatten().copied()
     }
