@@ -5,6 +5,7 @@
 //! on.
 
 use crate::checkers::{Level, Pattern};
+use crate::formats::{self, Format};
 use crate::history::{Interval, OperationKind, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -153,6 +154,9 @@ kept_as! {
     u8: |n: &u8| u64::from(*n), |n: u64| u8::try_from(n).ok();
     Level: |level: &Level| level.code().to_owned(), |code: String| Level::with_code(&code);
     Pattern: |pattern: &Pattern| pattern.id().to_owned(), |id: String| Pattern::parse(&id);
+    &'static Format: |format: &&'static Format| format.name.to_owned(), |name: String| formats::format(&name);
+    Arc<str>: |text: &Arc<str>| text.to_string(), |text: String| Some(Arc::from(text));
+    Box<str>: |text: &Box<str>| text.to_string(), |text: String| Some(Box::from(text));
 }
 
 impl Keep for String {
@@ -246,26 +250,6 @@ macro_rules! kept_tuples {
 kept_tuples! {
     (A, B);
     (A, B, C);
-}
-
-impl Keep for Arc<str> {
-    fn put(&self, to: &mut Writing) {
-        self.to_string().put(to);
-    }
-
-    fn get(from: &mut Reading<'_>) -> Option<Arc<str>> {
-        String::get(from).map(Arc::from)
-    }
-}
-
-impl Keep for Box<str> {
-    fn put(&self, to: &mut Writing) {
-        self.to_string().put(to);
-    }
-
-    fn get(from: &mut Reading<'_>) -> Option<Box<str>> {
-        String::get(from).map(Box::from)
-    }
 }
 
 kept!(Interval { start, end });

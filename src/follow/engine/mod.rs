@@ -293,7 +293,7 @@ impl Engine {
     /// What a read of the settled version of a key rests on.
     fn base_owner(&self, reader: Seq, key: u32) -> Owner {
         match self.keys.get(key).and_then(|key| key.settled.as_ref()) {
-            Some(settled) if settled.is_by_age() => Owner::Read(reader, key),
+            Some(settled) if settled.by_age => Owner::Read(reader, key),
             _ => Owner::Forced,
         }
     }

@@ -20,13 +20,6 @@ kept!(Settled { writer, by_age, value });
 kept_enum!(Tag { 0 Remembered, 1 Passed, 2 ByAge });
 kept!(Forgotten { first, tags, total });
 
-impl Settled {
-    /// Whether it rests on age.
-    pub(super) fn is_by_age(&self) -> bool {
-        self.by_age
-    }
-}
-
 /// How a transaction was forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {

@@ -14,7 +14,7 @@ mod ended;
 mod lines;
 mod ranges;
 
-use super::keep::{Keep, Reading, Writing, kept};
+use super::keep::kept;
 use super::record::{Names, Record};
 use crate::control::Control;
 use crate::formats::elle::{self, Glimpse};
@@ -29,7 +29,7 @@ use rustc_hash::FxHashMap;
 const FORMATS: [&str; 3] = ["text", "elle-edn", "plume"];
 
 /// Cuts a growing file into transactions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Stream {
     name: String,
     format: Option<&'static Format>,
@@ -63,23 +63,7 @@ impl Stream {
     /// A stream of this name, in this format or in whichever its beginning shows. Error: a format that cannot be
     /// followed.
     pub fn new(name: &str, format: Option<&str>) -> Result<Stream, ReadError> {
-        let mut stream = Stream {
-            name: name.to_owned(),
-            format: None,
-            names: Names::default(),
-            positions: FxHashMap::default(),
-            rest: Vec::new(),
-            head: Vec::new(),
-            line: 0,
-            began: false,
-            declaration: Vec::new(),
-            invoked: FxHashMap::default(),
-            calls: Vec::new(),
-            answered: FxHashMap::default(),
-            gone: Vec::new(),
-            growing: FxHashMap::default(),
-            over: Ranges::default(),
-        };
+        let mut stream = Stream { name: name.to_owned(), ..Stream::default() };
         if let Some(format) = format.and_then(formats::format) {
             stream.choose(format)?;
         }
@@ -309,17 +293,6 @@ impl Stream {
     fn problem(&self, message: &str) -> ReadError {
         let format = self.format.map_or("", |format| format.name);
         ReadError::at(format, u64::from(self.line), 0, Problem::Other(message.to_owned()))
-    }
-}
-
-/// A format by its name.
-impl Keep for &'static Format {
-    fn put(&self, to: &mut Writing) {
-        self.name.to_owned().put(to);
-    }
-
-    fn get(from: &mut Reading<'_>) -> Option<&'static Format> {
-        formats::format(&String::get(from)?)
     }
 }
 
