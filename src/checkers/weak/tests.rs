@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::checkers::place::Window;
-use crate::checkers::{Pattern, Proof, Violation};
+use crate::checkers::{LevelSet, Pattern, Proof, Violation};
 use crate::common;
 use crate::common::sketch::{Operation, Sketch, Transaction, read, write};
-use crate::history::{OperationId, OperationKind, TransactionId};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Axiom, NONE, Reason, Relation};
 
 /// Transactions that read first, mostly what a hidden order puts before them, and then write a value of their own.
@@ -331,7 +331,8 @@ fn instances_agree_with_the_axioms() {
         let index = common::index(&history);
         let oracle = Oracle::new(&index);
         for top in LEVELS {
-            let found = instances::instances(&index, LevelSet::from_iter([top]), 1000, &control).expect("no limit");
+            let found =
+                instances::instances(&history, &index, LevelSet::from_iter([top]), 1000, &control).expect("no limit");
             let expected = expected(&oracle, top);
             let mut counts = std::collections::BTreeMap::new();
             for (&(pattern, ..), &count) in &expected {
@@ -372,7 +373,8 @@ fn instances_agree_with_the_axioms() {
                 for (&pattern, &count) in counts.iter().filter(|(pattern, _)| **pattern != Pattern::CyclicCO) {
                     let mut window = Window::new(std::iter::empty(), 0, 1..count + 1);
                     let levels = LevelSet::from_iter([top]);
-                    let all = instances::unlisted(&index, levels, pattern, &mut window, &control).expect("no limit");
+                    let all = instances::unlisted(&history, &index, levels, pattern, &mut window, &control)
+                        .expect("no limit");
                     let places: Vec<_> = all.iter().map(|violation| violation.place).collect();
                     assert!(places.is_sorted() && places.windows(2).all(|pair| pair[0] != pair[1]), "{tiny}");
                     for violation in &all {
