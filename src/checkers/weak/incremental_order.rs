@@ -13,6 +13,7 @@ use super::order::{Before, LinearOrder, Preference};
 use super::pipeline::order_and_replay;
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
+use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -50,7 +51,8 @@ pub(super) fn next_order(
             order.place[node as usize] = place;
         }
     }
-    let keys = Keys::new(index.n_keys(), turned.iter().flat_map(|part| part.keys.iter().copied()));
+    let mut keys = FixedBitSet::with_capacity(index.n_keys());
+    keys.extend(turned.iter().flat_map(|part| &part.keys).map(|&key| key as usize));
     let replay = match accesses(index, &order, &keys, control)? {
         Some(accesses) => mended(index, &order, replay.into_owned(), &keys, &accesses),
         None => Replay::new(index, &order, control)?,
@@ -261,35 +263,16 @@ fn keys_turned(
     turned.map(|of_key| of_key[0].key).collect()
 }
 
-/// A set of keys, a bit each.
-struct Keys(Vec<u64>);
-
-impl Keys {
-    fn new(n_keys: usize, keys: impl Iterator<Item = u32>) -> Keys {
-        let mut bits = vec![0u64; n_keys.div_ceil(64)];
-        keys.for_each(|key| bits[key as usize / 64] |= 1 << (key % 64));
-        Keys(bits)
-    }
-
-    #[inline]
-    fn has(&self, key: u32) -> bool {
-        self.0[key as usize / 64] >> (key % 64) & 1 == 1
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..64 * self.0.len() as u32).filter(|&key| self.has(key))
-    }
-}
-
 /// All accesses to some keys, by key, then in order; `None` if these are a large part of all.
 fn accesses(
     index: &Index,
     order: &LinearOrder,
-    keys: &Keys,
+    keys: &FixedBitSet,
     control: &Control,
 ) -> Result<Option<Vec<Access>>, Interrupt> {
     let mut found: Vec<Access> = Vec::new();
-    for (key, slot) in keys.iter().flat_map(|key| index.slots_of(key).map(move |slot| (key, slot))) {
+    let slots_of = |key: usize| index.slots_of(key as u32).map(move |slot| (key as u32, slot));
+    for (key, slot) in keys.ones().flat_map(slots_of) {
         let place = order.place[index.slot_node[slot] as usize];
         found.push(Access { key, place, is_write: true, what: slot as u32 });
     }
@@ -303,7 +286,7 @@ fn accesses(
         let reads = index.read_begin[begin]..index.read_begin[end];
         let of_part = &index.read_key[reads.start as usize..reads.end as usize];
         let mut node = begin;
-        let found = of_part.iter().zip(reads).filter(|&(&key, _)| keys.has(key)).map(|(&key, what)| {
+        let found = of_part.iter().zip(reads).filter(|&(&key, _)| keys.contains(key as usize)).map(|(&key, what)| {
             while index.read_begin[node + 1] <= what {
                 node += 1;
             }
@@ -319,9 +302,10 @@ fn accesses(
 }
 
 /// A replay in which some keys are replayed again, given all their accesses, by key, then in order.
-fn mended(index: &Index, order: &LinearOrder, replay: Replay, keys: &Keys, accesses: &[Access]) -> Replay {
+fn mended(index: &Index, order: &LinearOrder, replay: Replay, keys: &FixedBitSet, accesses: &[Access]) -> Replay {
     let Replay { previous, open } = replay;
-    let of_others = open.into_iter().flatten().filter(|open| !keys.has(index.read_key[open.read as usize]));
+    let of_others =
+        open.into_iter().flatten().filter(|open| !keys.contains(index.read_key[open.read as usize] as usize));
     let mut open: Vec<Open> = of_others.collect();
     for of_key in accesses.chunk_by(|a, b| a.key == b.key) {
         replay_key(index, order, of_key, &previous, &mut open);
