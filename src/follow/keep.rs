@@ -155,8 +155,8 @@ kept_as! {
     Level: |level: &Level| level.code().to_owned(), |code: String| Level::with_code(&code);
     Pattern: |pattern: &Pattern| pattern.id().to_owned(), |id: String| Pattern::parse(&id);
     &'static Format: |format: &&'static Format| format.name.to_owned(), |name: String| formats::format(&name);
-    Arc<str>: |text: &Arc<str>| text.to_string(), |text: String| Some(Arc::from(text));
-    Box<str>: |text: &Box<str>| text.to_string(), |text: String| Some(Box::from(text));
+    Arc<str>: <Arc<str>>::to_string, |text: String| Some(Arc::from(text));
+    Box<str>: <Box<str>>::to_string, |text: String| Some(Box::from(text));
 }
 
 impl Keep for String {
