@@ -2,12 +2,10 @@
 
 use super::choice::{Choice, Counting, RcRule};
 use super::order::Reachability;
-use super::plume::{self, PlumeVariant};
-use super::{Input, Stop, be_sat, c4, published, strong, vl_lwt};
-use crate::checkers::Order;
+use super::{Input, be_sat, c4, plume, published, strong, vl_lwt};
 use crate::checkers::{
-    self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation,
-    Witness, evidence, weak,
+    self, C4Pattern, Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Order, Pattern, Verdict,
+    Violation, Witness, evidence, weak,
 };
 use crate::control::Control;
 use crate::relations::{Axiom, Node, n_ambiguous_elements};
@@ -78,11 +76,11 @@ fn as_published(choice: &Choice) -> impl Iterator<Item = &'static str> {
     one.into_iter().chain((plume && choice.rc == RcRule::Plume).then_some(rc))
 }
 
-/// How a variant of Plume finds out who precedes whom.
-fn plumes_means(checker: Checker) -> Reachability {
+/// How a variant of Plume or C4 finds out who precedes whom.
+fn means(checker: Checker) -> Reachability {
     match checker {
-        Checker::PlumeTreeClocks => Reachability::TreeClocks,
-        Checker::PlumeSearch => Reachability::Search,
+        Checker::PlumeTreeClocks | Checker::C4TreeClocks => Reachability::TreeClocks,
+        Checker::PlumeSearch | Checker::C4Search => Reachability::Search,
         _ => Reachability::Vectors,
     }
 }
@@ -141,16 +139,14 @@ impl PaperCheck<'_> {
     }
 
     /// A commit order for RC, RA or TCC, or `None` if it is violated.
-    fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Stop> {
+    fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Cause> {
         match checker {
-            Checker::C4 => self.c4(Reachability::Vectors),
-            Checker::C4TreeClocks => self.c4(Reachability::TreeClocks),
-            Checker::C4Search => self.c4(Reachability::Search),
+            _ if checker.is_c4() => self.c4(),
             Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
                 true => Ok(None),
                 false => be_sat::check(self.input.index, level, self.control),
             },
-            _ => self.plume(level, plumes_means(checker)),
+            _ => self.plume(level),
         }
     }
 
@@ -161,10 +157,10 @@ impl PaperCheck<'_> {
             return;
         }
         let Input { history, index, .. } = *self.input;
-        let counted = published::count(history, index, levels, plumes_means(checker), self.control);
+        let counted = published::count(history, index, levels, means(checker), self.control);
         self.asked.assumptions.push(match &counted {
             Ok(_) => PUBLISHED.to_owned(),
-            Err(stop) => format!("Not counted by the rule of Plume's published program: {}.", Cause::from(*stop)),
+            Err(cause) => format!("Not counted by the rule of Plume's published program: {cause}."),
         });
         self.asked.published_patterns = counted.ok();
     }
@@ -180,10 +176,10 @@ impl PaperCheck<'_> {
     }
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
-    fn plume(&mut self, level: Level, means: Reachability) -> Result<Option<Vec<Node>>, Stop> {
-        let Choice { one_commit_order, rc, .. } = *self.choice;
-        let how = PlumeVariant { means, one_commit_order, rc };
-        let found = plume::check(self.input.index, level, &how, self.control)?;
+    fn plume(&mut self, level: Level) -> Result<Option<Vec<Node>>, Cause> {
+        let choice = *self.choice;
+        let ask = |choice: Choice| plume::check(self.input.index, level, means(choice.checker), choice, self.control);
+        let found = ask(choice)?;
         for (&pattern, &count) in &found.counts {
             let known = self.asked.found.counts.entry(pattern).or_default();
             *known = (*known).max(count);
@@ -191,25 +187,21 @@ impl PaperCheck<'_> {
         if self.violated_by_reads(level) {
             return Ok(None);
         }
-        let is_published = one_commit_order && level.axiom() != Axiom::Causal;
-        if found.order.is_none() && is_published {
-            let how = PlumeVariant { one_commit_order: false, ..how };
-            if plume::check(self.input.index, level, &how, self.control)?.order.is_some() {
-                let name = level.long_name().replace('-', " ");
-                self.asked.assumptions.push(format!(
-                    "{level} is violated as published, one commit order for all levels: an order that the causal axiom \
-                     forces is held against {name}; by the axioms {level} is satisfied."
-                ));
-            }
+        let is_published = choice.one_commit_order && level.axiom() != Axiom::Causal;
+        if found.order.is_none() && is_published && ask(Choice { one_commit_order: false, ..choice })?.order.is_some() {
+            let name = level.long_name().replace('-', " ");
+            self.asked.assumptions.push(format!(
+                "{level} is violated as published, one commit order for all levels: an order that the causal axiom \
+                 forces is held against {name}; by the axioms {level} is satisfied."
+            ));
         }
         Ok(found.order)
     }
 
-    fn c4(&mut self, means: Reachability) -> Result<Option<Vec<Node>>, Stop> {
-        let Input { history, resolution, index, ref reads } = *self.input;
-        let found = c4::check(c4::Input { history, resolution, index, reads }, means, self.control)?;
+    fn c4(&mut self) -> Result<Option<Vec<Node>>, Cause> {
+        let found = c4::check(self.input, means(self.choice.checker), self.control)?;
         if found.order.is_some() && self.occurs(Pattern::NotMyLastWrite) {
-            let n = reads.counts[&Pattern::NotMyLastWrite];
+            let n = self.input.reads.counts[&Pattern::NotMyLastWrite];
             self.asked.assumptions.push(format!(
                 "TCC is satisfied as published: C4 has no pattern for the read of an own overwritten write ({n} found, \
                  Plume's TAP-e); by the axioms TCC is violated."

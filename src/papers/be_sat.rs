@@ -12,9 +12,8 @@
 //! is not a vertex: a transaction forced before it is a violation at once.
 
 use super::commit::Edges;
-use super::view::tick;
-use super::{Stop, most_at_once};
-use crate::checkers::Level;
+use super::{most_at_once, too_large};
+use crate::checkers::{Cause, Level};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Axiom, Index, NONE, Node};
@@ -25,7 +24,7 @@ const CLOSURE_BYTES: u64 = 2 << 30;
 
 /// Algorithm 1 for RC, RA or TCC, any other level being treated as TCC: a commit order, or `None` if the level is
 /// violated.
-pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Stop> {
+pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Cause> {
     let n = index.n_nodes();
     let mut co = so_and_wr(index, control)?;
     let graph = Digraph::new(n, co.iter().copied());
@@ -39,7 +38,7 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
     // By transaction: its last reader, and the first read of that.
     let mut read_by = vec![(NONE, 0u32); n];
     for t3 in 0..n as Node {
-        tick(t3 as usize, control)?;
+        control.tick(t3 as usize)?;
         for read in index.reads_of(t3).rev() {
             let t1 = index.writer_of_read(read);
             if t1 != NONE {
@@ -49,7 +48,7 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
         for read in index.reads_of(t3) {
             let t1 = index.writer_of_read(read);
             for (step, slot) in index.slots_of(index.read_key[read]).enumerate() {
-                tick(step + 1, control)?;
+                control.tick(step + 1)?;
                 let t2 = index.slot_node[slot];
                 let (reader, first) = read_by[t2 as usize];
                 let in_session = t2 < t3 && index.session[t2 as usize] == index.session[t3 as usize];
@@ -75,10 +74,10 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
 }
 
 /// SO, without its transitive edges, and WR.
-fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Stop> {
+fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Cause> {
     let mut edges = Vec::new();
     for t3 in 0..index.n_nodes() as Node {
-        tick(t3 as usize, control)?;
+        control.tick(t3 as usize)?;
         edges.extend(index.successor(t3).map(|next| (t3, next)));
         let writers = index.reads_of(t3).map(|read| index.writer_of_read(read));
         edges.extend(writers.filter(|&writer| writer != NONE).map(|writer| (writer, t3)));
@@ -87,17 +86,17 @@ fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Stop
 }
 
 /// By transaction: all transactions that precede it.
-fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<FixedBitSet>, Stop> {
+fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<FixedBitSet>, Cause> {
     let n = order.len();
     let bytes = n.div_ceil(64) as u64 * 8 * n as u64;
     let most = most_at_once(CLOSURE_BYTES, control);
     if bytes > most {
-        return Err(Stop::too_large("the transitive closure", bytes, most));
+        return Err(too_large("the transitive closure", bytes, most));
     }
     let mut past = vec![FixedBitSet::new(); n];
     for (step, &t) in order.iter().enumerate() {
         // A row may take n / 64 steps for each of its edges.
-        tick(step * 64, control)?;
+        control.tick(step * 64)?;
         let mut row = FixedBitSet::with_capacity(n);
         for &before in reversed.successors(t) {
             if !row.put(before as usize) {

@@ -13,17 +13,17 @@
 //! proof of Theorem 1. Corrected: inside a cycle of SO ∪ WR only g is reported; clocks are computed in topological
 //! order; ⊥ precedes everything. Errors in lists alone, which C4 does not know, violate TCC without a letter.
 
-use super::Stop;
+use super::Input;
 use super::choice::RcRule;
 use super::commit::{Axiom, build_cm};
 use super::order::{Order, Reachability};
 use super::plume::{add_cycles, wrong_triples};
-use super::view::{View, tick};
-use crate::checkers::{C4Pattern, Instances, Level, Pattern};
+use super::view::View;
+use crate::checkers::{C4Pattern, Cause, Level, Pattern};
 use crate::control::Control;
 use crate::graph::topological_order;
-use crate::history::{History, OperationId, OperationKind};
-use crate::relations::{Index, NONE, Node, Resolution, Source};
+use crate::history::{OperationId, OperationKind};
+use crate::relations::{NONE, Node, Source};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -36,19 +36,9 @@ pub(super) struct C4Findings {
     pub(super) counts: BTreeMap<C4Pattern, u64>,
 }
 
-/// The input of C4.
-#[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution,
-    pub(super) index: &'a Index,
-    /// Plume's letters of single transactions.
-    pub(super) reads: &'a Instances,
-}
-
 /// Algorithm 2.
-pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) -> Result<C4Findings, Stop> {
-    let Input { resolution, index, reads, .. } = input;
+pub(super) fn check(input: &Input<'_>, means: Reachability, control: &Control) -> Result<C4Findings, Cause> {
+    let Input { resolution, index, ref reads, .. } = *input;
     let mut counts = wrong_reads(input, control)?;
     let is_first = |read: usize| {
         let operation = index.read_operation[read];
@@ -96,7 +86,7 @@ fn after_own_write(source: Source) -> bool {
 }
 
 /// `CheckCOTAP`, a to f. The first four are Plume's.
-fn wrong_reads(input: Input<'_>, control: &Control) -> Result<BTreeMap<C4Pattern, u64>, Stop> {
+fn wrong_reads(input: &Input<'_>, control: &Control) -> Result<BTreeMap<C4Pattern, u64>, Cause> {
     let mut counts = BTreeMap::new();
     let plume = |pattern: Pattern| input.reads.counts.get(&pattern).copied().unwrap_or(0);
     add(&mut counts, C4Pattern::ThinAirRead, plume(Pattern::ThinAirRead));
@@ -105,7 +95,7 @@ fn wrong_reads(input: Input<'_>, control: &Control) -> Result<BTreeMap<C4Pattern
     add(&mut counts, C4Pattern::NotMyOwnWrite, plume(Pattern::NotMyOwnWrite));
     let (mut both, mut pairs) = (0, 0);
     for (step, &t) in input.index.transaction.iter().enumerate() {
-        tick(step, control)?;
+        control.tick(step)?;
         let mut keys: FxHashMap<u32, Last> = FxHashMap::default();
         for o in input.history.operations_of(t) {
             let key = input.history.keys()[o.index()].0;
@@ -140,7 +130,7 @@ enum Last {
 }
 
 /// Whether two reads of a key return different values; the initial version is one value, however it is written.
-fn differ(input: Input<'_>, first: OperationId, second: OperationId) -> bool {
+fn differ(input: &Input<'_>, first: OperationId, second: OperationId) -> bool {
     let initial = |o: OperationId| matches!(input.resolution.source(o), Source::Initial { .. });
     let value = |o: OperationId| input.history.values()[o.index()];
     value(first) != value(second) && !(initial(first) && initial(second))

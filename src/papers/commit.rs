@@ -11,8 +11,8 @@ use super::choice::RcRule;
 use super::order::Order;
 use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
-use super::{Stop, most_in_time};
-use crate::checkers::Level;
+use super::{most_in_time, too_large};
+use crate::checkers::{Cause, Level};
 use crate::control::Control;
 use crate::graph::Digraph;
 use crate::relations::{self, NONE, Node};
@@ -60,7 +60,7 @@ pub(super) fn build_cm(
     axiom: Axiom,
     causal: &mut Order<'_>,
     control: &Control,
-) -> Result<Digraph, Stop> {
+) -> Result<Digraph, Cause> {
     let mut forced = Edges::new(control);
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
@@ -97,17 +97,17 @@ impl Edges {
 
     /// Adds a pair. Fails if there are too many.
     #[inline]
-    pub(super) fn add(&mut self, from: Node, to: Node) -> Result<(), Stop> {
+    pub(super) fn add(&mut self, from: Node, to: Node) -> Result<(), Cause> {
         self.packed.push(u64::from(from) << 32 | u64::from(to));
         if self.packed.len() >= self.limit { self.shrink() } else { Ok(()) }
     }
 
-    fn shrink(&mut self) -> Result<(), Stop> {
+    fn shrink(&mut self) -> Result<(), Cause> {
         self.packed.sort_unstable();
         self.packed.dedup();
         let bytes = 16 * self.packed.len() as u64;
         if bytes > self.most {
-            return Err(Stop::too_large("the edges of the commit order", bytes, self.most));
+            return Err(too_large("the edges of the commit order", bytes, self.most));
         }
         self.limit = (2 * self.packed.len()).max(1 << 12);
         Ok(())

@@ -40,7 +40,7 @@ pub use choice::{Choice, Counting, RcRule};
 pub use fit::obstacle;
 
 use crate::checkers::{Cause, Instances};
-use crate::control::{Control, Interrupt};
+use crate::control::Control;
 use crate::history::History;
 use crate::relations::{Index, Resolution};
 
@@ -53,18 +53,9 @@ struct Input<'a> {
     reads: Instances,
 }
 
-/// Why an algorithm ended without an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
-    Interrupted(Interrupt),
-    TooLarge { what: &'static str, megabytes: u64, allowed: u64 },
-}
-
-impl Stop {
-    /// `what` would take more than the allowed number of bytes.
-    fn too_large(what: &'static str, bytes: u64, allowed: u64) -> Stop {
-        Stop::TooLarge { what, megabytes: bytes >> 20, allowed: allowed >> 20 }
-    }
+/// `what` would take more than the allowed number of bytes.
+fn too_large(what: &'static str, bytes: u64, allowed: u64) -> Cause {
+    Cause::TooLarge { what, megabytes: bytes >> 20, allowed: allowed >> 20 }
 }
 
 /// How many bytes may be allocated at once: what is left of the user's memory limit; without one `unlimited`, as the
@@ -77,21 +68,6 @@ fn most_at_once(unlimited: u64, control: &Control) -> u64 {
 /// The same for what grows gradually: if the user set a memory limit the control ends the work.
 fn most_in_time(unlimited: u64, control: &Control) -> u64 {
     if control.limits_memory() { u64::MAX } else { unlimited }
-}
-
-impl From<Interrupt> for Stop {
-    fn from(interrupt: Interrupt) -> Stop {
-        Stop::Interrupted(interrupt)
-    }
-}
-
-impl From<Stop> for Cause {
-    fn from(stop: Stop) -> Cause {
-        match stop {
-            Stop::Interrupted(interrupt) => Cause::Interrupted(interrupt),
-            Stop::TooLarge { what, megabytes, allowed } => Cause::TooLarge { what, megabytes, allowed },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@
 //! predecessors. Plume propagates changes downstream instead, so a clock may grow after it was copied; vectors allow
 //! that, tree clocks do not.
 
+use super::most_at_once;
 use super::search::{Fixed, FixedEndSearch};
 use super::tree_clock::TreeClocks;
 use super::vectors::Vectors;
-use super::{Stop, most_at_once};
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, Node};
@@ -50,7 +51,7 @@ impl<'a> Order<'a> {
         index: &'a Index,
         means: Reachability,
         control: &Control,
-    ) -> Result<Order<'a>, Stop> {
+    ) -> Result<Order<'a>, Cause> {
         let components = strong_components(graph);
         let most = most_at_once(CLOCK_BYTES, control);
         let reach = match means {

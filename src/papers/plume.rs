@@ -10,35 +10,26 @@
 //! for searches, which take O(n + e) time for each read instead).
 //!
 //! Corrected, each after design "Differences, traps, corner cases":
-//! * The published algorithm builds one commit order, with the causal axiom, for all levels, which reports violations of RC
-//!   and RA that do not exist. Here each level has its own, unless [`PlumeVariant::one_commit_order`] asks for the published one.
+//! * The published algorithm builds one commit order, with the causal axiom, for all levels, which reports violations of
+//!   RC and RA that do not exist. Here each level has its own, unless [`Choice::one_commit_order`] asks for the published
+//!   one.
 //! * Lines 11 and 32 lack t1 ≠ t2 ≠ t3, and inside a cycle of SO ∪ WR everything matches: both are left out.
 //! * k and l also hold where t2 precedes t3 in its session, as lines 12 and 33 have it and Table 1 lacks it.
-//! * Definition 4 (RC) leaves out pairs of reads of one key; [`RcRule::Plume`] asks for that. Otherwise a TAP-j whose
+//! * Definition 4 (RC) leaves out pairs of reads of one key; [`Choice::rc`] may ask for that. Otherwise a TAP-j whose
 //!   second read goes back behind the first violates RC, too.
 //! * ⊥ precedes everything, also in the commit order: where a transaction is forced before ⊥, it and all before it
 //!   precede every other.
 
-use super::Stop;
-use super::choice::RcRule;
+use super::choice::Choice;
 use super::commit::{Axiom, build_cm};
 use super::order::{Order, Reachability};
 use super::search::Fixed;
 use super::view::{Reader, Sight, Triple, View};
-use crate::checkers::{Level, Pattern};
+use crate::checkers::{Cause, Level, Pattern};
 use crate::control::Control;
 use crate::graph::{Digraph, strong_components, topological_order};
 use crate::relations::{self, Index, NONE, Node};
 use std::collections::BTreeMap;
-
-/// Variants of the algorithm.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlumeVariant {
-    pub(super) means: Reachability,
-    /// One commit order, built with the causal axiom, for all levels, as published.
-    pub(super) one_commit_order: bool,
-    pub(super) rc: RcRule,
-}
 
 /// What the algorithm finds at one level.
 #[derive(Clone, Debug)]
@@ -60,15 +51,21 @@ const PATTERNS: [Pattern; 6] = [
 ];
 
 /// Algorithm 1 for RC, RA or TCC.
-pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &Control) -> Result<PlumeFindings, Stop> {
+pub(super) fn check(
+    index: &Index,
+    level: Level,
+    means: Reachability,
+    choice: Choice,
+    control: &Control,
+) -> Result<PlumeFindings, Cause> {
     let view = View::new(index, &|_| true, control)?;
     let mut counts = BTreeMap::new();
     add_cycles(&view, &mut counts);
-    let mut co = Order::new(&view.causal, index, how.means, control)?;
-    let own = Axiom::of(level, how.rc);
-    let published = if how.one_commit_order { Axiom::Causal } else { own };
+    let mut co = Order::new(&view.causal, index, means, control)?;
+    let own = Axiom::of(level, choice.rc);
+    let published = if choice.one_commit_order { Axiom::Causal } else { own };
     let commit = build_cm(&view, published, &mut co, control)?;
-    let mut cm = Order::new(&commit, index, how.means, control)?;
+    let mut cm = Order::new(&commit, index, means, control)?;
     let tally = check_cm_tap(&view, level, own, (&mut co, &mut cm), control)?;
     counts.extend(PATTERNS.into_iter().zip(tally.counts).filter(|(_, count)| *count > 0));
     let violated = tally.any || !counts.is_empty();
@@ -119,7 +116,7 @@ fn check_cm_tap(
     axiom: Axiom,
     (co, cm): (&mut Order<'_>, &mut Order<'_>),
     control: &Control,
-) -> Result<Tally, Stop> {
+) -> Result<Tally, Cause> {
     let mut tally = Tally { counts: [0; 6], any: false };
     wrong_triples(view, axiom, (co, cm), control, |triple, is_causal| {
         tally.any = true;
@@ -138,7 +135,7 @@ pub(super) fn wrong_triples(
     (co, cm): (&mut Order<'_>, &mut Order<'_>),
     control: &Control,
     mut found: impl FnMut(&Triple, bool),
-) -> Result<(), Stop> {
+) -> Result<(), Cause> {
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
         // A transaction may take many searches.

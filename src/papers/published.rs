@@ -23,12 +23,10 @@
 //!
 //! O(r · w) questions for r reads and w writers of a key, and twice the memory of the [`Order`].
 
-use super::Stop;
 use super::commit::Edges;
 use super::order::{Order, Reachability};
 use super::search::Fixed;
-use super::view::tick;
-use crate::checkers::{Level, Pattern};
+use crate::checkers::{Cause, Level, Pattern};
 use crate::control::Control;
 use crate::graph::Digraph;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -44,7 +42,7 @@ pub(super) fn count(
     levels: &[Level],
     means: Reachability,
     control: &Control,
-) -> Result<BTreeMap<Pattern, u64>, Stop> {
+) -> Result<BTreeMap<Pattern, u64>, Cause> {
     let mut program = Program::new(history, index);
     program.read_all(control)?;
     program.wrong_reads();
@@ -162,9 +160,9 @@ impl<'a> Program<'a> {
     }
 
     /// Determines what every read returns; TAP-d, e and j are found on the way.
-    fn read_all(&mut self, control: &Control) -> Result<(), Stop> {
+    fn read_all(&mut self, control: &Control) -> Result<(), Cause> {
         for (step, t) in self.rounds().into_iter().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             let mut last: FxHashMap<KeyId, OperationId> = FxHashMap::default();
             let mut last_write: FxHashMap<KeyId, OperationId> = FxHashMap::default();
             for o in self.operations(t) {
@@ -275,7 +273,7 @@ impl<'a> Program<'a> {
     }
 
     /// TAP-h, k and m if t1 is ⊥.
-    fn initial_reads(&mut self, co: &mut Order<'_>, control: &Control) -> Result<(), Stop> {
+    fn initial_reads(&mut self, co: &mut Order<'_>, control: &Control) -> Result<(), Cause> {
         let initial = std::mem::take(&mut self.initial);
         for of_one in initial.chunk_by(|a, b| a.0 == b.0) {
             control.check()?;
@@ -290,7 +288,7 @@ impl<'a> Program<'a> {
                 }
                 let (mut before, mut after, mut neither) = (0, 0, 0);
                 for (step, &t2) in self.writers[x.index()].iter().enumerate() {
-                    tick(step + 1, control)?;
+                    control.tick(step + 1)?;
                     if t2 == t3 || !co.precedes(t2, t3, Fixed::End) {
                         continue;
                     }
@@ -312,7 +310,7 @@ impl<'a> Program<'a> {
     }
 
     /// What the causal axiom and the elements of lists add to SO ∪ WR.
-    fn forced(&self, co: &mut Order<'_>, control: &Control) -> Result<Vec<(Node, Node)>, Stop> {
+    fn forced(&self, co: &mut Order<'_>, control: &Control) -> Result<Vec<(Node, Node)>, Cause> {
         let mut forced = Edges::new(control);
         for (t3, key, t1) in self.write_read() {
             control.check()?;
@@ -335,7 +333,7 @@ impl<'a> Program<'a> {
     }
 
     /// TAP-h to n if t1 is a transaction.
-    fn triples(&mut self, co: &mut Order<'_>, cm: &mut Order<'_>, control: &Control) -> Result<(), Stop> {
+    fn triples(&mut self, co: &mut Order<'_>, cm: &mut Order<'_>, control: &Control) -> Result<(), Cause> {
         let external = std::mem::take(&mut self.external);
         // Before, later and neither; in causal order, then in commit order.
         let mut counts = [[0u64; 3]; 2];
@@ -345,7 +343,7 @@ impl<'a> Program<'a> {
             by_writer.sort_unstable_by_key(|read| (read.t1, read.read));
             for &Read { t3, read, key, t1 } in of_one {
                 for (step, &t2) in self.writers[key.index()].iter().enumerate() {
-                    tick(step + 1, control)?;
+                    control.tick(step + 1)?;
                     if t2 == t1 || t2 == t3 || !co.precedes(t2, t3, Fixed::End) {
                         continue;
                     }

@@ -36,7 +36,7 @@ pub(super) fn decide(
                 }
             }
         }
-        Checker::BiswasEneaSearch => Ok(be_search::check(input.index, level, control)?),
+        Checker::BiswasEneaSearch => be_search::check(input.index, level, control),
         _ => mini_transactions(input, level, control),
     }
 }

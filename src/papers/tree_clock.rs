@@ -12,9 +12,9 @@
 //! component of several transactions has no session of its own; its clock, and that of its successors in a session
 //! other than that of its root, is a root with everything else as children.
 
-use super::Stop;
+use super::too_large;
 use super::vectors::{join, mark};
-use super::view::tick;
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Components, Digraph};
 use crate::relations::{Index, NONE};
@@ -165,16 +165,16 @@ impl TreeClocks {
         index: &Index,
         budget: u64,
         control: &Control,
-    ) -> Result<TreeClocks, Stop> {
+    ) -> Result<TreeClocks, Cause> {
         let bytes = (size_of::<Entry>() * index.n_sessions()) as u64 * components.len() as u64;
         if bytes > budget {
-            return Err(Stop::too_large("tree clocks", bytes, budget));
+            return Err(too_large("tree clocks", bytes, budget));
         }
         let reversed = graph.reversed();
         let mut made = TreeClocks { clocks: vec![TreeClock::default(); components.len()] };
         // An edge between two components leads from the larger number to the smaller one.
         for c in (0..components.len() as u32).rev() {
-            tick(c as usize, control)?;
+            control.tick(c as usize)?;
             let clock = match components.members(c) {
                 &[vertex] if !components.is_cyclic(c) => made.of_one(vertex, &reversed, components, index),
                 _ => made.of_component(c, &reversed, components, index),

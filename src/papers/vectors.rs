@@ -5,8 +5,8 @@
 //! component or before it, 0 for none. Transaction a precedes b in another component iff b's vector counts a. O((vertices +
 //! edges) · sessions) time, 4 bytes per component and session.
 
-use super::Stop;
-use super::view::tick;
+use super::too_large;
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Components, Digraph};
 use crate::relations::Index;
@@ -26,16 +26,16 @@ impl Vectors {
         index: &Index,
         budget: u64,
         control: &Control,
-    ) -> Result<Vectors, Stop> {
+    ) -> Result<Vectors, Cause> {
         let width = index.n_sessions();
         let bytes = 4 * width as u64 * components.len() as u64;
         if bytes > budget {
-            return Err(Stop::too_large("vector clocks", bytes, budget));
+            return Err(too_large("vector clocks", bytes, budget));
         }
         let mut rows = vec![0u32; width * components.len()];
         // An edge between two components leads from the larger number to the smaller one.
         for c in (0..components.len() as u32).rev() {
-            tick(c as usize, control)?;
+            control.tick(c as usize)?;
             let (later, this) = rows.split_at_mut(c as usize * width);
             let row = &mut this[..width];
             for &member in components.members(c) {

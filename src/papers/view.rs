@@ -7,22 +7,10 @@
 //! their programs treat reads of 0 separately); inside a component of SO ∪ WR everything matches every pattern, so what
 //! happens there is left to TAP-g.
 
-use super::Stop;
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, NONE, Node};
-
-/// Steps between two checks of the control.
-const STRIDE: usize = 1 << 10;
-
-/// Checks the control once in a while.
-#[inline]
-pub(super) fn tick(step: usize, control: &Control) -> Result<(), Stop> {
-    if step.is_multiple_of(STRIDE) {
-        control.check()?;
-    }
-    Ok(())
-}
 
 /// SO ∪ WR, its components, and the reads behind WR.
 pub(super) struct View<'a> {
@@ -41,14 +29,14 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// `BuildCO`: the external reads of the index for which `counts` is true make the write-read relation.
-    pub(super) fn new(index: &'a Index, counts: &dyn Fn(usize) -> bool, control: &Control) -> Result<View<'a>, Stop> {
+    pub(super) fn new(index: &'a Index, counts: &dyn Fn(usize) -> bool, control: &Control) -> Result<View<'a>, Cause> {
         let n = index.n_nodes();
         let mut begin = Vec::with_capacity(n + 1);
         let mut reads = Vec::with_capacity(index.read_key.len());
         let mut edges: Vec<(Node, Node)> = Vec::new();
         let mut read_by = vec![NONE; n];
         for t3 in 0..n as Node {
-            tick(t3 as usize, control)?;
+            control.tick(t3 as usize)?;
             begin.push(reads.len() as u32);
             edges.extend(index.successor(t3).map(|next| (t3, next)));
             for read in index.reads_of(t3).filter(|&read| counts(read)) {
@@ -172,12 +160,12 @@ impl Reader {
         &self,
         view: &View<'_>,
         control: &Control,
-        mut visit: impl FnMut(Triple) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut visit: impl FnMut(Triple) -> Result<(), Cause>,
+    ) -> Result<(), Cause> {
         let (index, t3) = (view.index, self.t3);
         for &(key, t1, last) in &self.pairs {
             for (step, slot) in index.slots_of(key).enumerate() {
-                tick(step + 1, control)?;
+                control.tick(step + 1)?;
                 let t2 = index.slot_node[slot];
                 if t2 != t1 && t2 != t3 && !view.on_one_cycle(t2, t3) && !view.on_one_cycle(t1, t2) {
                     visit(Triple { t1, t2, t3, sight: self.sight(view, key, t2, last) })?;

@@ -28,9 +28,7 @@
 mod prefix;
 mod search;
 
-use super::Stop;
-use crate::checkers::Order;
-use crate::checkers::{Engine, Level, Moments};
+use crate::checkers::{Cause, Engine, Level, Moments, Order};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Communication, Index};
@@ -38,7 +36,7 @@ use prefix::{Cut, Tables};
 
 /// Algorithm 2 for PC and SI by the reductions; any other level is treated as SER. An order that explains every read,
 /// or `None` if there is none.
-pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Order>, Stop> {
+pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
     let cut = match level.row().engine {
         Engine::Strong(Moments::StartAndCommit) => Cut::ReadsAndWrites,
         Engine::Strong(Moments::StartAndCommitApart) => Cut::ReadsAndWritesApart,

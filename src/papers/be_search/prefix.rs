@@ -1,7 +1,6 @@
 //! Prefixes of a component, and what may come next.
 
-use super::super::Stop;
-use super::super::view::tick;
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::relations::{Index, NONE, Node};
 use rustc_hash::FxHashMap;
@@ -74,17 +73,17 @@ impl<'a> Prefix<'a> {
         cut: Cut,
         tables: &'a mut Tables,
         control: &Control,
-    ) -> Result<Prefix<'a>, Stop> {
+    ) -> Result<Prefix<'a>, Cause> {
         tables.place.fill(NONE);
         (0..).zip(sessions).for_each(|(at, &session)| tables.place[session as usize] = at);
         let prefix = Prefix { index, cut, sessions, length: vec![0; sessions.len()], tables };
-        let all = || sessions.iter().flat_map(|&session| nodes(index, session));
+        let all = || sessions.iter().flat_map(|&session| index.nodes_of_session(session));
         for t in all() {
-            tick(t as usize, control)?;
+            control.tick(t as usize)?;
             index.writes_of(t).for_each(|write| prefix.tables.readers[index.write_slot[write] as usize] = 0);
         }
         for t in all() {
-            tick(t as usize, control)?;
+            control.tick(t as usize)?;
             for read in index.reads_of(t) {
                 match index.writer_of_read(read) {
                     _ if !prefix.is_inside(read) => {}
@@ -115,13 +114,13 @@ impl<'a> Prefix<'a> {
 
     /// Number of events in all.
     pub(super) fn n_events(&self) -> usize {
-        let n_nodes: usize = self.sessions.iter().map(|&session| nodes(self.index, session).len()).sum();
+        let n_nodes: usize = self.sessions.iter().map(|&session| self.index.nodes_of_session(session).len()).sum();
         n_nodes * self.cut.n_events() as usize
     }
 
     /// The next event of the session at a place.
     pub(super) fn next(&self, at: usize) -> Option<u32> {
-        let nodes = nodes(self.index, self.sessions[at]);
+        let nodes = self.index.nodes_of_session(self.sessions[at]);
         let event = nodes.start * self.cut.n_events() + self.length[at];
         (event < nodes.end * self.cut.n_events()).then_some(event)
     }
@@ -218,8 +217,4 @@ impl<'a> Prefix<'a> {
         let place = self.index.recorded_at.get(t as usize).copied();
         2 * u64::from(place.unwrap_or_else(|| self.index.position(t))) + u64::from(!reads)
     }
-}
-
-fn nodes(index: &Index, session: u32) -> std::ops::Range<Node> {
-    index.session_begin[session as usize]..index.session_begin[session as usize + 1]
 }

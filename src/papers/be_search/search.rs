@@ -1,7 +1,8 @@
 //! Algorithm 2: a search through prefixes that never examines one twice.
 
-use super::super::{Stop, most_in_time};
+use super::super::{most_in_time, too_large};
 use super::prefix::{Cut, Prefix, Tables};
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::relations::Index;
 use rustc_hash::FxHashSet;
@@ -18,7 +19,7 @@ pub(super) fn search(
     cut: Cut,
     tables: &mut Tables,
     control: &Control,
-) -> Result<Option<Vec<u32>>, Stop> {
+) -> Result<Option<Vec<u32>>, Cause> {
     let mut prefix = Prefix::new(index, sessions, cut, tables, control)?;
     let n_events = prefix.n_events();
     let most = most_in_time(PREFIX_BYTES, control);
@@ -42,7 +43,7 @@ pub(super) fn search(
                 }
                 let bytes = seen.len() as u64 * bytes_of_one;
                 if bytes > most {
-                    return Err(Stop::too_large("the prefixes searched", bytes, most));
+                    return Err(too_large("the prefixes searched", bytes, most));
                 }
             }
             None => {

@@ -7,10 +7,9 @@
 //! Two searches of O(edges) for each side on a cycle and each of its edges. What is returned may not be a violation
 //! (Lemma 25, docs/lemma-25.md): that is checked at the end.
 
-use super::super::view::tick;
-use super::super::{Input, Stop};
+use super::super::Input;
 use super::polygraph::{Polygraph, Side};
-use crate::checkers::Level;
+use crate::checkers::{Cause, Level};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::Node;
@@ -53,7 +52,7 @@ pub(in super::super) fn told(
     level: Level,
     cycle: &[(u32, u32)],
     control: &Control,
-) -> Result<Vec<String>, Stop> {
+) -> Result<Vec<String>, Cause> {
     let polygraph = Polygraph::new(input.index, level.has_snapshots(), control)?;
     let name = |node: Node| input.history.transaction_name(input.index.transaction[node as usize]);
     let mut nodes: Vec<Node> = cycle.iter().map(|&(from, _)| polygraph.node(from)).collect();
@@ -116,7 +115,7 @@ impl Interpreter {
         Some(Interpreter { n_events, edges, sides })
     }
 
-    fn interpret(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Interpreted, Stop> {
+    fn interpret(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Interpreted, Cause> {
         let cycles = self.restore(cycle, control)?;
         let on_cycles: Vec<Traced> = cycles.iter().flatten().copied().collect();
         let mut known: FxHashSet<(u32, u32)> = FxHashSet::default();
@@ -140,7 +139,7 @@ impl Interpreter {
     }
 
     /// The cycle, and for each side on a cycle one through the other side of its constraint, if there is one.
-    fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<Traced>>, Stop> {
+    fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<Traced>>, Cause> {
         let mut cycles = vec![cycle.iter().map(|&(from, to)| ((from, to), self.origin(from, to))).collect::<Vec<_>>()];
         let mut met: FxHashSet<Choice> = FxHashSet::default();
         let mut next = 0;
@@ -148,7 +147,7 @@ impl Interpreter {
             let choices: Vec<Choice> = cycle.iter().filter_map(|&(_, origin)| choice(origin)).collect();
             met.extend(choices.iter().copied());
             for (constraint, side) in choices {
-                tick(next, control)?;
+                control.check()?;
                 let other = (constraint, 1 - side);
                 if met.insert(other) {
                     cycles.extend(self.shortest_through(other));

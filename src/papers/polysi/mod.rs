@@ -35,9 +35,7 @@ mod polygraph;
 mod prune;
 mod solve;
 
-use super::Stop;
-use crate::checkers::Level;
-use crate::checkers::Order;
+use crate::checkers::{Cause, Level, Order};
 use crate::control::Control;
 use crate::history::grouped;
 use crate::relations::Index;
@@ -89,7 +87,7 @@ pub(super) fn check(
     level: Level,
     how: Variant,
     control: &Control,
-) -> Result<(PolySiAnswer, Sizes), Stop> {
+) -> Result<(PolySiAnswer, Sizes), Cause> {
     let mut polygraph = Polygraph::new(index, level.has_snapshots(), control)?;
     let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
     if how.prune {

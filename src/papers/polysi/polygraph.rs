@@ -1,7 +1,7 @@
 //! Generalized polygraphs (PolySI, Definition 8).
 
-use super::super::view::tick;
-use super::super::{Stop, most_at_once};
+use super::super::{most_at_once, too_large};
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components};
 use crate::relations::{Index, NONE, Node, Slot};
@@ -47,16 +47,16 @@ pub(super) struct Polygraph<'a> {
 
 impl<'a> Polygraph<'a> {
     /// "CreateKnownGraph" and "GenerateConstraints". O(n + reads + Σ w² + Σ w · readers of the initial version).
-    pub(super) fn new(index: &'a Index, split: bool, control: &Control) -> Result<Polygraph<'a>, Stop> {
+    pub(super) fn new(index: &'a Index, split: bool, control: &Control) -> Result<Polygraph<'a>, Cause> {
         let bytes = 8 * (0..index.n_keys() as u32).map(|key| n_edges(index, key)).sum::<u64>();
         let most = most_at_once(EDGE_BYTES, control);
         if bytes > most {
-            return Err(Stop::too_large("the constraints of the polygraph", bytes, most));
+            return Err(too_large("the constraints of the polygraph", bytes, most));
         }
         let mut reader = vec![NONE; index.read_key.len()];
         let mut dependencies = Vec::new();
         for t in 0..index.n_nodes() as Node {
-            tick(t as usize, control)?;
+            control.tick(t as usize)?;
             dependencies.extend(index.successor(t).map(|next| (t, next)));
             for read in index.reads_of(t) {
                 reader[read] = t;
@@ -67,7 +67,7 @@ impl<'a> Polygraph<'a> {
         let anti_dependencies = Vec::new();
         let mut made = Polygraph { index, split, reader, dependencies, anti_dependencies, constraints: Vec::new() };
         for key in 0..index.n_keys() as u32 {
-            tick(key as usize, control)?;
+            control.tick(key as usize)?;
             made.after_initial(key);
             made.constrain(key);
         }

@@ -1,8 +1,8 @@
 //! Pruning (PolySI, section 4.3 and `PruneConstraints` of Algorithm 1).
 
-use super::super::view::tick;
-use super::super::{Stop, most_at_once};
+use super::super::{most_at_once, too_large};
 use super::polygraph::{Polygraph, Side};
+use crate::checkers::Cause;
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{NONE, Node};
@@ -13,7 +13,7 @@ const REACHABILITY_BYTES: u64 = 2 << 30;
 
 /// Derives known edges to a fixpoint. Returns a cycle if there is one of known edges, or if both sides of a constraint
 /// would close one.
-pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<(u32, u32)>>, Stop> {
+pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<(u32, u32)>>, Cause> {
     loop {
         for edges in [&mut polygraph.dependencies, &mut polygraph.anti_dependencies] {
             edges.sort_unstable();
@@ -28,7 +28,7 @@ pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> R
         let before = polygraph.constraints.len();
         let mut open = Vec::new();
         for (step, constraint) in std::mem::take(&mut polygraph.constraints).into_iter().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             let [first, second] = constraint.sides();
             match (reach.is_impossible(polygraph, first), reach.is_impossible(polygraph, second)) {
                 (true, true) => {
@@ -58,18 +58,18 @@ struct Reach {
 
 impl Reach {
     /// `order` is a topological order of `graph`, whose vertices are events. O(edges · n/64).
-    fn new(polygraph: &Polygraph<'_>, graph: &Digraph, order: &[u32], control: &Control) -> Result<Reach, Stop> {
+    fn new(polygraph: &Polygraph<'_>, graph: &Digraph, order: &[u32], control: &Control) -> Result<Reach, Cause> {
         let n = polygraph.index.n_nodes();
         let bytes = (n as u64).div_ceil(64) * 8 * polygraph.n_events() as u64;
         let most = most_at_once(REACHABILITY_BYTES, control);
         if bytes > most {
-            return Err(Stop::too_large("reachability in the polygraph", bytes, most));
+            return Err(too_large("reachability in the polygraph", bytes, most));
         }
         // By event: the transactions whose commits can be reached from it, except its own. An induced path from t
         // begins with an edge that leaves the commit of t; it ends in a commit, directly after a start or not.
         let mut rows = vec![FixedBitSet::new(); graph.n_vertices()];
         for (step, &event) in order.iter().rev().enumerate() {
-            tick(step, control)?;
+            control.tick(step)?;
             let mut row = FixedBitSet::with_capacity(n);
             for &next in graph.successors(event) {
                 let next_row = &rows[next as usize];

@@ -1,15 +1,14 @@
 //! Encoding and solving (PolySI, section 4.4), with the solver of this program: clause learning modulo acyclicity.
 
-use super::super::Stop;
 use super::PolySiAnswer;
 use super::polygraph::Polygraph;
-use crate::checkers::Order;
+use crate::checkers::{Cause, Order};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::sat::{self, Answer, Choice, DynamicOrder};
 
 /// Chooses sides. The known edges of the polygraph have no cycle.
-pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<PolySiAnswer, Stop> {
+pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<PolySiAnswer, Cause> {
     let graph = Digraph::new(polygraph.n_events(), polygraph.known());
     let Some(order) = topological_order(&graph) else { return Ok(PolySiAnswer::Violated(polygraph.cycle(&graph))) };
     let mut order = DynamicOrder::new(order, polygraph.known());
