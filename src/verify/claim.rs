@@ -1,6 +1,6 @@
 //! The claim of a violation: does it follow from the history and from the edges, which have been checked already?
 
-use super::operations::operation;
+use super::operations::{operation, writes_of};
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::{
     ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,
@@ -140,11 +140,7 @@ impl ClaimScope<'_> {
     }
 
     fn writes(&self, t: TransactionId, key: KeyId) -> bool {
-        let is_write = |o: OperationId| {
-            let o = self.history.operation(o);
-            o.kind == OperationKind::Write && o.key == key
-        };
-        !t.is_initial() && self.history.operations_of(t).any(is_write)
+        writes_of(self.history, t, key).next().is_some()
     }
 
     fn wrong_value(&self, pattern: &str, reads: &[OperationEntry], wrong: &[OperationId]) -> Result<(), String> {

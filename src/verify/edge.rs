@@ -5,7 +5,7 @@
 //! transaction to the key; edges of sessions and of real time name neither operations nor a key.
 
 use super::argument::{Argument, Claim};
-use super::operations::operation;
+use super::operations::{operation, writes_of};
 use super::resolution::Resolution;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
@@ -219,11 +219,7 @@ pub(super) fn last_write(
     key: KeyId,
     admit: impl Fn(OperationId) -> bool,
 ) -> Option<OperationId> {
-    let is_write = |o: &OperationId| {
-        let operation = history.operation(*o);
-        operation.kind == OperationKind::Write && operation.key == key && admit(*o)
-    };
-    (!t.is_initial()).then(|| history.operations_of(t).filter(is_write).last()).flatten()
+    writes_of(history, t, key).filter(|&o| admit(o)).last()
 }
 
 /// The write of a transaction that a read returned, if the transaction was its source: its last of that value; for a

@@ -8,6 +8,7 @@
 //! been found.
 
 use super::lists::found;
+use super::operations::writes_of;
 use super::resolution::Resolution;
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -135,12 +136,7 @@ fn fitting(
 
 /// All appends of a transaction to the key of one of them, in program order.
 fn other_appends(history: &History, append: OperationId) -> Vec<OperationId> {
-    let key = history.operation(append).key;
-    let is_other = |o: &OperationId| {
-        let o = history.operation(*o);
-        o.kind == OperationKind::Write && o.key == key
-    };
-    history.operations_of(history.transaction_of(append)).filter(is_other).collect()
+    writes_of(history, history.transaction_of(append), history.operation(append).key).collect()
 }
 
 /// Gives the appends of transactions to keys elements of their own, at the places around those of some of them (read,

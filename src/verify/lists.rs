@@ -1,22 +1,14 @@
 //! What a list that was read shows, determined independently from the operations.
 
 use super::initial::Initial;
+use super::operations::writes_of;
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
 use rustc_hash::FxHashMap;
 
 /// The values that a transaction appends to a key, in program order, before an operation or all of them.
 pub(super) fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<OperationId>) -> Vec<Value> {
-    let mut values = Vec::new();
-    for o in history.operations_of(t) {
-        if before.is_some_and(|before| o >= before) {
-            break;
-        }
-        let operation = history.operation(o);
-        if operation.kind == OperationKind::Write && operation.key == key {
-            values.push(operation.value);
-        }
-    }
-    values
+    let until = writes_of(history, t, key).take_while(|&o| before.is_none_or(|before| o < before));
+    until.map(|o| history.operation(o).value).collect()
 }
 
 /// A list as a transaction found it: without its own appends where the list ends with them, and whether it does.

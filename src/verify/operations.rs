@@ -1,6 +1,6 @@
 //! The operations that a violation of a report names.
 
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::report::ViolationEntry;
 
 /// The operations a violation names, those of its edges included.
@@ -22,6 +22,15 @@ pub(super) fn operations(
     found.sort_unstable();
     found.dedup();
     Ok(found)
+}
+
+/// The writes of a transaction to a key, in program order; ⊥ has none.
+pub(super) fn writes_of(history: &History, t: TransactionId, key: KeyId) -> impl Iterator<Item = OperationId> {
+    let operations = (!t.is_initial()).then(|| history.operations_of(t));
+    operations.into_iter().flatten().filter(move |&o| {
+        let operation = history.operation(o);
+        operation.kind == OperationKind::Write && operation.key == key
+    })
 }
 
 /// Operation `index` of the transaction at `place`.

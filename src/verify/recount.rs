@@ -6,6 +6,7 @@
 //! an element of a list several appends: the instances then depend on the choice.
 
 use super::elements;
+use super::operations::writes_of;
 use super::pattern::{self, GRID};
 use super::resolution::{Resolution, Source};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
@@ -89,7 +90,7 @@ impl Recount {
 
     /// Pairs of transactions that both read a version of a key and write the key. O(reads).
     fn divergences(&mut self, history: &History, reads: &Reads) {
-        let writes = |t: TransactionId, key: KeyId| super::edge::last_write(history, t, key, |_| true).is_some();
+        let writes = |t: TransactionId, key: KeyId| writes_of(history, t, key).next().is_some();
         let mut updates: FxHashMap<(KeyId, TransactionId), FxHashSet<TransactionId>> = FxHashMap::default();
         for (reader, of_reader) in reads.of.iter().enumerate() {
             let t = reads.members[reader];

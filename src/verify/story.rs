@@ -4,6 +4,7 @@ use super::counted::Counted;
 use super::guarantee::Guarantee;
 use super::initial::Initial;
 use super::lists;
+use super::operations::writes_of;
 use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
 use crate::control::Control;
 use crate::history::{DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value};
@@ -234,11 +235,7 @@ impl<'a> Story<'a> {
                 false => Err(wrong().into()),
             };
         }
-        let writes = |o: &OperationId| {
-            let o = history.operation(*o);
-            o.kind == OperationKind::Write && o.key == operation.key
-        };
-        let last = history.operations_of(writer).filter(writes).last();
+        let last = writes_of(history, writer, operation.key).last();
         let is_there = last.is_some_and(|last| history.operation(last).value == operation.value);
         if !is_there || initial.is_setup(writer) {
             return Err(wrong().into());
@@ -359,9 +356,7 @@ fn position(history: &History, versions: &Versions, key: KeyId, value: Value) ->
 
 /// Whether a write is the last of its transaction to its key.
 fn is_final(history: &History, writer: TransactionId, write: OperationId) -> bool {
-    let key = history.operation(write).key;
-    let mut later = history.operations_of(writer).filter(|&o| o > write).map(|o| history.operation(o));
-    !later.any(|o| o.kind == OperationKind::Write && o.key == key)
+    writes_of(history, writer, history.operation(write).key).all(|o| o <= write)
 }
 
 /// Which transactions write which key.
