@@ -8,6 +8,7 @@ use super::violations::Confirmed;
 use crate::control::{Interrupt, NOT_ALL_LISTED};
 use crate::history::TransactionId;
 use crate::report::{EdgeEntry, ProofEntry, ReasonEntry, Report, VerdictWord, ViolationEntry};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is known of the numbers.
@@ -248,16 +249,16 @@ fn components(report: &Report, confirmed: &[One<'_>], counted: &mut Counted) {
     let is_certain = |proof: &ProofEntry| {
         super::scene::is_last_part(proof) && !matches!(proof, ProofEntry::Reads { .. } | ProofEntry::Appends { .. })
     };
-    let mut parent = joined(confirmed, |_| true);
-    let mut certain = joined(confirmed, is_certain);
+    let all = joined(confirmed, |_| true);
+    let certain = joined(confirmed, is_certain);
     let is_whole = confirmed.len() == report.violations.len() && lists_all_it_did(report);
     let mut number: FxHashMap<usize, u32> = FxHashMap::default();
     let mut root_of: FxHashMap<u32, usize> = FxHashMap::default();
     for (place, (violation, _)) in confirmed.iter().enumerate() {
-        let joins = root(&mut certain, place);
+        let joins = certain.find(place);
         let is_joined =
             !is_certain(&violation.proof) || *number.entry(joins).or_insert(violation.component) == violation.component;
-        let root = root(&mut parent, place);
+        let root = all.find(place);
         let is_alone = *root_of.entry(violation.component).or_insert(root) == root || !is_whole;
         if !is_joined || !is_alone {
             let message = match is_joined {
@@ -282,24 +283,14 @@ fn lists_all_it_did(report: &Report) -> bool {
     !report.patterns.0.is_empty() && report.patterns.0.iter().all(|(id, count)| *count == 0 || are_first(id))
 }
 
-/// By violation: one that it shares transactions with, directly or through others, as far as their proofs count.
-fn joined(confirmed: &[One<'_>], counts: impl Fn(&ProofEntry) -> bool) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..confirmed.len()).collect();
+/// The violations, joined where they share transactions, as far as their proofs count.
+fn joined(confirmed: &[One<'_>], counts: impl Fn(&ProofEntry) -> bool) -> UnionFind<usize> {
+    let mut joined = UnionFind::new(confirmed.len());
     let mut first: FxHashMap<TransactionId, usize> = FxHashMap::default();
     for (place, (violation, Confirmed { transactions, .. })) in confirmed.iter().enumerate() {
         for &t in transactions.iter().filter(|t| !t.is_initial() && counts(&violation.proof)) {
-            let other = *first.entry(t).or_insert(place);
-            let (a, b) = (root(&mut parent, place), root(&mut parent, other));
-            parent[a.max(b)] = a.min(b);
+            joined.union(place, *first.entry(t).or_insert(place));
         }
     }
-    parent
-}
-
-fn root(parent: &mut [usize], mut place: usize) -> usize {
-    while parent[place] != place {
-        parent[place] = parent[parent[place]];
-        place = parent[place];
-    }
-    place
+    joined
 }

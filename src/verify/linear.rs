@@ -8,6 +8,7 @@ use super::resolution::Resolution;
 use super::told::Scene;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use crate::report::EdgeEntry;
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pattern of operations that no order explains.
@@ -94,8 +95,8 @@ struct Piece {
 /// What may be at one point of an order.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Situation {
-    /// By piece: whether it has its place.
-    placed: Vec<u64>,
+    /// The pieces that have their place.
+    placed: FixedBitSet,
     /// By key of the puzzle.
     versions: Vec<Option<Value>>,
 }
@@ -154,12 +155,12 @@ impl<'a> Puzzle<'a> {
     }
 
     fn has_no_solution(&self) -> Result<(), String> {
-        let placed = vec![0; self.pieces.len().div_ceil(64)];
+        let placed = FixedBitSet::with_capacity(self.pieces.len());
         let mut waiting = vec![Situation { placed, versions: vec![None; self.keys.len()] }];
         let mut seen: FxHashSet<Situation> = FxHashSet::default();
         while let Some(mut situation) = waiting.pop() {
             self.place_lookers(&mut situation);
-            if (0..self.n_required).all(|at| is_placed(&situation, at)) {
+            if (0..self.n_required).all(|at| situation.placed.contains(at)) {
                 return Err("its operations can be put in order".to_owned());
             }
             if !seen.insert(situation.clone()) {
@@ -172,7 +173,7 @@ impl<'a> Puzzle<'a> {
 
     /// The earliest end of the required pieces not yet placed: pieces that began later must wait.
     fn first_end(&self, situation: &Situation) -> i64 {
-        let open = (0..self.n_required).filter(|&at| !is_placed(situation, at));
+        let open = (0..self.n_required).filter(|&at| !situation.placed.contains(at));
         open.map(|at| self.pieces[at].end).min().unwrap_or(i64::MAX)
     }
 
@@ -202,16 +203,16 @@ impl<'a> Puzzle<'a> {
     /// Whether a piece may come next as far as times and sessions go.
     fn is_its_turn(&self, at: usize, first_end: i64, situation: &Situation) -> bool {
         let (before, after) = self.around(at);
-        !is_placed(situation, at)
+        !situation.placed.contains(at)
             && self.pieces[at].start <= first_end
-            && !before.iter().any(|&other| other < self.n_required && !is_placed(situation, other))
-            && !after.iter().any(|&other| is_placed(situation, other))
+            && !before.iter().any(|&other| other < self.n_required && !situation.placed.contains(other))
+            && !after.iter().any(|&other| situation.placed.contains(other))
     }
 
     /// Whether placing a piece would make it impossible to place some optional operation.
     fn excludes(&self, at: usize, situation: &Situation) -> bool {
         let (before, _) = self.around(at);
-        let open = before.iter().rev().take_while(|&&other| !is_placed(situation, other));
+        let open = before.iter().rev().take_while(|&&other| !situation.placed.contains(other));
         open.into_iter().any(|&other| other >= self.n_required)
     }
 
@@ -227,7 +228,7 @@ impl<'a> Puzzle<'a> {
                     && !self.excludes(at, situation)
             };
             let Some(at) = (0..self.n_required).find(ready) else { return };
-            place(situation, at);
+            situation.placed.insert(at);
         }
     }
 
@@ -240,7 +241,7 @@ impl<'a> Puzzle<'a> {
             (0..self.pieces.len()).any(|at| {
                 let piece = &self.pieces[at];
                 piece.key == key
-                    && !is_placed(situation, at)
+                    && !situation.placed.contains(at)
                     && self.fits(piece, new)
                     && !self.fits(piece, old)
                     && (!at_once || self.is_its_turn(at, first_end, situation))
@@ -265,19 +266,11 @@ impl<'a> Puzzle<'a> {
             if piece.writes.is_some() {
                 next.versions[self.key(piece)] = piece.writes;
             }
-            place(&mut next, at);
+            next.placed.insert(at);
             after.push(next);
         }
         after
     }
-}
-
-fn is_placed(situation: &Situation, at: usize) -> bool {
-    (situation.placed[at / 64] >> (at % 64)) & 1 == 1
-}
-
-fn place(situation: &mut Situation, at: usize) {
-    situation.placed[at / 64] |= 1 << (at % 64);
 }
 
 /// What a transaction does, with the smallest and largest time where its own are unknown; `None` if nothing.

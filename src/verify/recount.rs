@@ -10,6 +10,7 @@ use super::operations::writes_of;
 use super::pattern::{self, GRID};
 use super::resolution::{Resolution, Source};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of steps for one closure, and for the pass over reads and writers.
@@ -54,7 +55,7 @@ impl Recount {
     /// Whether the one transaction causally precedes the other, if that is known.
     pub(super) fn precedes(&self, a: TransactionId, b: TransactionId) -> Option<bool> {
         let causality = self.causality.as_ref()?;
-        Some(causality.order.has(*causality.node.get(&a)?, *causality.node.get(&b)?))
+        Some(causality.precedes(*causality.node.get(&a)?, *causality.node.get(&b)?))
     }
 
     /// TAP-a to f and j, and what is wrong with lists. O(operations + elements read).
@@ -180,35 +181,20 @@ impl Reads {
     }
 }
 
-/// A transitive relation between few vertices.
-#[derive(Clone, Debug)]
-struct Order {
-    n_words: usize,
-    rows: Vec<u64>,
-}
-
-impl Order {
-    /// The vertices of a graph reachable by at least one step. O(vertices · edges).
-    fn closure(out: &[Vec<u32>]) -> Order {
-        let n_words = out.len().div_ceil(64);
-        let mut rows = vec![0u64; n_words * out.len()];
-        let mut open: Vec<u32> = Vec::new();
-        for (from, row) in rows.chunks_mut(n_words.max(1)).enumerate() {
-            open.extend(&out[from]);
-            while let Some(at) = open.pop() {
-                let (word, bit) = (at as usize / 64, 1 << (at % 64));
-                if row[word] & bit == 0 {
-                    row[word] |= bit;
-                    open.extend(&out[at as usize]);
-                }
+/// By vertex of a graph: the vertices reachable by at least one step. O(vertices · edges).
+fn closure(out: &[Vec<u32>]) -> Vec<FixedBitSet> {
+    let mut open: Vec<u32> = Vec::new();
+    let reachable = |next: &Vec<u32>| {
+        let mut reached = FixedBitSet::with_capacity(out.len());
+        open.extend(next);
+        while let Some(at) = open.pop() {
+            if !reached.put(at as usize) {
+                open.extend(&out[at as usize]);
             }
         }
-        Order { n_words, rows }
-    }
-
-    fn has(&self, a: usize, b: usize) -> bool {
-        self.rows[a * self.n_words + b / 64] >> (b % 64) & 1 == 1
-    }
+        reached
+    };
+    out.iter().map(reachable).collect()
 }
 
 /// The closure of session order with reads, and the commit order it forces at each weak level.
@@ -216,10 +202,10 @@ impl Order {
 struct Causality {
     node: FxHashMap<TransactionId, usize>,
     session: Vec<u32>,
-    /// Session order with reads.
-    order: Order,
+    /// By node: those after it in session order with reads.
+    order: Vec<FixedBitSet>,
     /// At RC, RA and TCC: with what the reads force, in which ⊥ is the last vertex.
-    commit: [Order; 3],
+    commit: [Vec<FixedBitSet>; 3],
 }
 
 impl Causality {
@@ -246,9 +232,7 @@ impl Causality {
                 out[*node.get(&read.writer)?].push(member as u32);
             }
         }
-        let order = Order::closure(&out);
-        let nothing = Order { n_words: 0, rows: Vec::new() };
-        let mut causality = Causality { node, session, order, commit: [nothing.clone(), nothing.clone(), nothing] };
+        let mut causality = Causality { node, session, order: closure(&out), commit: Default::default() };
         causality.commit = [0, 1, 2].map(|level| {
             let mut out = out.clone();
             out.push((0..n as u32).collect());
@@ -267,7 +251,7 @@ impl Causality {
                 row.sort_unstable();
                 row.dedup();
             });
-            Order::closure(&out)
+            closure(&out)
         });
         Some(causality)
     }
@@ -285,10 +269,14 @@ impl Causality {
         a < b && self.session[a] == self.session[b]
     }
 
+    fn precedes(&self, a: usize, b: usize) -> bool {
+        self.order[a].contains(b)
+    }
+
     /// Whether both are on one cycle, within which nothing else follows.
     fn share_cycle(&self, a: usize, b: usize) -> bool {
         let n = self.session.len();
-        a < n && b < n && self.order.has(a, b) && self.order.has(b, a)
+        a < n && b < n && self.precedes(a, b) && self.precedes(b, a)
     }
 
     /// (t3, its read, t2): t2 precedes t3, writes the key, and is not the transaction that t3 reads from.
@@ -297,7 +285,7 @@ impl Causality {
             let of_read = move |read: &'r ReadFrom| {
                 let others = reads.writers.get(&read.key).into_iter().flatten().copied();
                 others.map(move |t2| (t3, *read, t2)).filter(move |&(_, read, t2)| {
-                    t2 != t3 && !self.is(read.writer, t2) && self.order.has(t2, t3) && !self.share_cycle(t2, t3)
+                    t2 != t3 && !self.is(read.writer, t2) && self.precedes(t2, t3) && !self.share_cycle(t2, t3)
                 })
             };
             reads.of[t3].iter().flat_map(of_read)
@@ -309,7 +297,7 @@ impl Causality {
     fn letters(&self, reads: &Reads) -> FxHashMap<&'static str, u64> {
         let n = self.session.len();
         let mut counts: FxHashMap<&'static str, u64> = GRID.iter().flatten().map(|&id| (id, 0)).collect();
-        let is_first = |t: usize| self.order.has(t, t) && (0..t).all(|u| !self.share_cycle(u, t));
+        let is_first = |t: usize| self.precedes(t, t) && (0..t).all(|u| !self.share_cycle(u, t));
         counts.insert("TAP-g", (0..n).filter(|&t| is_first(t)).count() as u64);
         let mut best: FxHashMap<(KeyId, usize, usize, usize), (usize, usize)> = FxHashMap::default();
         for (t3, read, t2) in self.triples(reads) {
@@ -343,9 +331,9 @@ impl Causality {
 
     /// How t1 precedes t2: causally, or in every commit order of some level.
     fn column(&self, t1: usize, t2: usize) -> Option<usize> {
-        if t1 == self.session.len() || self.order.has(t1, t2) {
+        if t1 == self.session.len() || self.precedes(t1, t2) {
             return Some(0);
         }
-        self.commit.iter().any(|order| order.has(t1, t2)).then_some(1)
+        self.commit.iter().any(|order| order[t1].contains(t2)).then_some(1)
     }
 }
