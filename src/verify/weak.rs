@@ -10,8 +10,9 @@ use super::dependencies;
 use super::growing;
 use super::guarantees;
 use super::initial::Initial;
+use super::levels::Strength;
 use super::replay::Flaw;
-use super::story::{Sight, Sources, Story};
+use super::story::{Sources, Story};
 use super::timed;
 use crate::control::Control;
 use crate::history::{History, TransactionId};
@@ -25,35 +26,38 @@ pub(super) fn holds(
     initial: &Initial,
     order: &[TransactionId],
     sources: Sources<'_>,
-    (sight, is_timed): (Sight, bool),
+    (strength, is_timed): (Strength, bool),
     control: &Control,
 ) -> Result<(), Flaw> {
-    let story = Story::new(history, initial, order, sources, sight, control)?;
-    match sight {
+    let story = Story::new(history, initial, order, sources, strength, control)?;
+    match strength {
         _ if story.stale.is_empty() && story.suspects.is_empty() => Ok(()),
-        Sight::Growing => growing::replay(&story, is_timed),
-        Sight::OneStep | Sight::Dependencies(Counted::Direct) if is_timed => {
+        Strength::EachRead => growing::replay(&story, is_timed),
+        Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) if is_timed => {
             timed::nothing_ended_is_missed(&story)?;
-            untimed(&story, sight)
+            untimed(&story, strength)
         }
-        Sight::Past | Sight::Dependencies(Counted::SoFar | Counted::All) if is_timed => {
-            dependencies::replay_in_time(&story, sight)
+        Strength::Causal | Strength::Dependencies(Counted::SoFar | Counted::All) if is_timed => {
+            dependencies::replay_in_time(&story, strength)
         }
-        _ => untimed(&story, sight),
+        _ => untimed(&story, strength),
     }
 }
 
-fn untimed(story: &Story<'_>, sight: Sight) -> Result<(), Flaw> {
-    match sight {
-        Sight::ReadBefore => story.not_overwritten(|seen, read| seen.operation < read.operation),
-        Sight::OneStep => {
+fn untimed(story: &Story<'_>, strength: Strength) -> Result<(), Flaw> {
+    match strength {
+        Strength::ReadCommitted => story.not_overwritten(|seen, read| seen.operation < read.operation),
+        Strength::ReadAtomic => {
             story.not_overwritten(|_, _| true)?;
             story.not_overwritten_in_sessions()
         }
-        Sight::Growing => growing::replay(story, false),
-        Sight::Past => causal::replay(story, &causal::nothing_overwritten),
-        Sight::Dependencies(counted) => dependencies::replay(story, counted),
-        Sight::Sessions(None) => Ok(()),
-        Sight::Sessions(Some(guarantee)) => guarantees::replay(story, guarantee),
+        Strength::EachRead => growing::replay(story, false),
+        Strength::Causal => causal::replay(story, &causal::nothing_overwritten),
+        Strength::Dependencies(counted) => dependencies::replay(story, counted),
+        Strength::Sessions(None) => Ok(()),
+        Strength::Sessions(Some(guarantee)) => guarantees::replay(story, guarantee),
+        Strength::Prefix | Strength::Snapshot | Strength::Serial => {
+            unreachable!("replayed with snapshots or one by one")
+        }
     }
 }
