@@ -253,6 +253,24 @@ pub enum ProofEntry {
     },
 }
 
+impl ProofEntry {
+    /// What follows in each case of a writer, an append, an outcome or a combination, in their order. The two cases of a
+    /// split are not among them: they are about one violation.
+    pub(crate) fn cases(&self) -> Vec<&ProofEntry> {
+        match self {
+            ProofEntry::Writers { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
+            ProofEntry::Appends { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
+            ProofEntry::Outcomes { cases, .. } => cases.iter().map(|case| &case.proof).collect(),
+            ProofEntry::Combinations { excluded, .. } => excluded.iter().map(|case| &case.proof).collect(),
+            ProofEntry::Read
+            | ProofEntry::Reads { .. }
+            | ProofEntry::Cycle { .. }
+            | ProofEntry::Split { .. }
+            | ProofEntry::Clauses { .. } => Vec::new(),
+        }
+    }
+}
+
 /// A supposition about an open question: the writer of what a read returned, the append that made an element of a list,
 /// or whether a transaction committed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -238,7 +238,6 @@ impl Argument<'_> {
         let mut stack = vec![proof];
         while let Some(proof) = stack.pop() {
             match proof {
-                ProofEntry::Read => {}
                 ProofEntry::Reads { reads, .. } => {
                     let shows = |edge: &EdgeEntry| {
                         let is = |read: &OperationEntry| {
@@ -254,10 +253,7 @@ impl Argument<'_> {
                     edges.extend([first.assume, second.assume]);
                     stack.extend([&*first.proof, &*second.proof]);
                 }
-                ProofEntry::Writers { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
-                ProofEntry::Appends { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
-                ProofEntry::Outcomes { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
-                ProofEntry::Combinations { excluded, .. } => stack.extend(excluded.iter().map(|case| &case.proof)),
+                _ => stack.extend(proof.cases()),
             }
         }
         let mut told = vec![false; self.violation.edges.len()];

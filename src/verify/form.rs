@@ -208,20 +208,14 @@ fn named(proof: &ProofEntry) -> Vec<&OperationEntry> {
     let (mut found, mut open) = (Vec::new(), vec![proof]);
     while let Some(part) = open.pop() {
         match part {
-            ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Clauses { .. } => {}
             ProofEntry::Reads { reads, .. } => found.extend(reads),
             ProofEntry::Split { first, second, .. } => open.extend([&*first.proof, &*second.proof]),
-            ProofEntry::Writers { read, cases } => {
-                found.push(read);
-                open.extend(cases.iter().map(|case| &case.proof));
-            }
+            ProofEntry::Writers { read, .. } => found.push(read),
             ProofEntry::Appends { read, cases, .. } => {
                 found.push(read);
                 found.extend(cases.iter().map(|case| &case.append));
-                open.extend(cases.iter().map(|case| &case.proof));
             }
-            ProofEntry::Outcomes { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
-            ProofEntry::Combinations { options, excluded, .. } => {
+            ProofEntry::Combinations { options, .. } => {
                 for option in options {
                     match option {
                         OptionEntry::Writer { read, .. } => found.push(read),
@@ -229,9 +223,10 @@ fn named(proof: &ProofEntry) -> Vec<&OperationEntry> {
                         OptionEntry::Outcome { .. } => {}
                     }
                 }
-                open.extend(excluded.iter().map(|case| &case.proof));
             }
+            ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Clauses { .. } | ProofEntry::Outcomes { .. } => {}
         }
+        open.extend(part.cases());
     }
     found
 }
@@ -242,25 +237,18 @@ fn writers(proof: &ProofEntry) -> Vec<usize> {
     while let Some(part) = open.pop() {
         match part {
             ProofEntry::Split { first, second, .. } => open.extend([&*first.proof, &*second.proof]),
-            ProofEntry::Writers { cases, .. } => {
-                found.extend(cases.iter().map(|case| case.writer));
-                open.extend(cases.iter().map(|case| &case.proof));
-            }
-            ProofEntry::Appends { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
-            ProofEntry::Outcomes { transaction, cases } => {
-                found.push(*transaction);
-                open.extend(cases.iter().map(|case| &case.proof));
-            }
-            ProofEntry::Combinations { options, excluded, .. } => {
+            ProofEntry::Writers { cases, .. } => found.extend(cases.iter().map(|case| case.writer)),
+            ProofEntry::Outcomes { transaction, .. } => found.push(*transaction),
+            ProofEntry::Combinations { options, .. } => {
                 found.extend(options.iter().filter_map(|option| match option {
                     OptionEntry::Writer { writer, .. } => Some(*writer),
                     OptionEntry::Outcome { transaction, .. } => Some(*transaction),
                     OptionEntry::Append { .. } => None,
                 }));
-                open.extend(excluded.iter().map(|case| &case.proof));
             }
-            ProofEntry::Read | ProofEntry::Reads { .. } | ProofEntry::Cycle { .. } | ProofEntry::Clauses { .. } => {}
+            _ => {}
         }
+        open.extend(part.cases());
     }
     found
 }

@@ -26,31 +26,19 @@ pub(super) fn is_last_part(proof: &ProofEntry) -> bool {
 /// The part of a proof that says what the violation is: the first of all cases.
 pub(super) fn first_part(proof: &ProofEntry) -> &ProofEntry {
     let mut part = proof;
-    loop {
-        let inner = match part {
-            ProofEntry::Writers { cases, .. } => cases.first().map(|case| &case.proof),
-            ProofEntry::Appends { cases, .. } => cases.first().map(|case| &case.proof),
-            ProofEntry::Outcomes { cases, .. } => cases.first().map(|case| &case.proof),
-            ProofEntry::Combinations { excluded, .. } => excluded.first().map(|case| &case.proof),
-            _ => None,
-        };
-        match inner {
-            Some(inner) => part = inner,
-            None => return part,
-        }
+    while let Some(&first) = part.cases().first() {
+        part = first;
     }
+    part
 }
 
 /// The last parts of a proof.
 pub(super) fn last_parts(proof: &ProofEntry) -> Vec<&ProofEntry> {
     let (mut last, mut open) = (Vec::new(), vec![proof]);
     while let Some(part) = open.pop() {
-        match part {
-            ProofEntry::Writers { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
-            ProofEntry::Appends { cases, .. } if !cases.is_empty() => open.extend(cases.iter().map(|case| &case.proof)),
-            ProofEntry::Outcomes { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
-            ProofEntry::Combinations { excluded, .. } => open.extend(excluded.iter().map(|case| &case.proof)),
-            _ => last.push(part),
+        match is_last_part(part) {
+            true => last.push(part),
+            false => open.extend(part.cases()),
         }
     }
     last
