@@ -244,9 +244,8 @@ mod tests {
     use crate::common::random::anything;
     use crate::control::Control;
     use crate::verify::initial::Initial;
-    use crate::verify::levels::Strength;
     use crate::verify::resolution::{Resolution, Source};
-    use crate::verify::story::Sources;
+    use crate::verify::story::{Sight, Sources};
     use rustc_hash::FxHashMap;
 
     #[test]
@@ -264,7 +263,7 @@ mod tests {
             random.shuffle(&mut order);
             let sources = Sources { named: &FxHashMap::default(), others: &others };
             let initial = Initial::new(&history);
-            let story = Story::new(&history, &initial, &order, sources, Strength::Causal, &control);
+            let story = Story::new(&history, &initial, &order, sources, Sight::Past, &control);
             let Ok(story) = story else { continue };
             let seats = seats(&story).expect("no limit");
             let none = &nothing_overwritten;

@@ -1,7 +1,7 @@
 //! The numbers under `patterns`, and which violations belong together.
 
 use super::Problem;
-use super::levels::{self, EvidenceRule};
+use super::levels::{self, Searched};
 use super::pattern;
 use super::recount::Recount;
 use super::violations::Confirmed;
@@ -51,9 +51,10 @@ pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -
     let engine_asked = report.levels.iter().any(|level| level.checker == "fast");
     // Only then the program looks for cycles at all.
     let violated = report.levels.iter().filter(|level| level.verdict == VerdictWord::Violated);
-    let violated: Vec<&EvidenceRule> = violated.filter_map(|level| levels::row(&level.level)).collect();
-    let is_violated = violated.iter().any(|row| row.has_cycles());
-    let is_strong = violated.iter().any(|row| row.has_divergences());
+    let searched: Vec<Searched> =
+        violated.filter_map(|level| levels::row(&level.level)).map(|row| row.searched).collect();
+    let is_violated = searched.iter().any(|searched| *searched != Searched::Nothing);
+    let is_strong = searched.contains(&Searched::CyclesAndDivergence);
     let is_cut = is_cut(report);
     let mut known: Vec<&str> = Vec::new();
     for (id, count) in &report.patterns.0 {

@@ -10,9 +10,8 @@
 
 use super::causal;
 use super::counted::Counted;
-use super::levels::Strength;
 use super::replay::Flaw;
-use super::story::{Read, Story};
+use super::story::{Read, Sight, Story};
 use super::timed;
 use crate::history::{KeyId, OperationKind};
 
@@ -126,7 +125,6 @@ pub(super) fn replay(story: &Story<'_>, counted: Counted) -> Result<(), Flaw> {
     story.control.needs(n * 24)?;
     let writers = Writers::new(story);
     let seen = Seen::new(story, &writers);
-    let strength = Strength::Dependencies(counted);
     match counted {
         Counted::OfUpdates => updates_are_next(story, &writers),
         Counted::Direct => immediately(story, &writers, &seen),
@@ -136,20 +134,21 @@ pub(super) fn replay(story: &Story<'_>, counted: Counted) -> Result<(), Flaw> {
         Counted::Serial => {
             updates_run_in_order(story, &writers)?;
             let seen = seen.after_readers(story, &writers);
-            Sets { story, writers: &writers, seen: &seen, strength, times: None }.replay()
+            let sight = Sight::Dependencies(counted);
+            Sets { story, writers: &writers, seen: &seen, sight, times: None }.replay()
         }
         Counted::All | Counted::SoFar | Counted::ReadBefore | Counted::OneStep | Counted::Past | Counted::Nothing => {
-            Sets { story, writers: &writers, seen: &seen, strength, times: None }.replay()
+            Sets { story, writers: &writers, seen: &seen, sight: Sight::Dependencies(counted), times: None }.replay()
         }
     }
 }
 
 /// The same for PSI, monotonic view and causal consistency where a transaction depends on all that ended before it began.
-pub(super) fn replay_in_time(story: &Story<'_>, strength: Strength) -> Result<(), Flaw> {
+pub(super) fn replay_in_time(story: &Story<'_>, sight: Sight) -> Result<(), Flaw> {
     story.control.needs(story.order.len() * 24)?;
     let writers = Writers::new(story);
     let seen = Seen::new(story, &writers);
-    Sets { story, writers: &writers, seen: &seen, strength, times: Some(timed::ends(story)) }.replay()
+    Sets { story, writers: &writers, seen: &seen, sight, times: Some(timed::ends(story)) }.replay()
 }
 
 /// Whether each transaction that reads a key from another one and writes it writes the next version.
@@ -224,7 +223,7 @@ struct Sets<'a> {
     story: &'a Story<'a>,
     writers: &'a Writers,
     seen: &'a Seen,
-    strength: Strength,
+    sight: Sight,
     /// Where real time counts: ends with the places of their transactions, ascending.
     times: Option<Vec<(i64, u32)>>,
 }
@@ -274,8 +273,8 @@ impl Sets<'_> {
             let bit = group.partition_point(|other| other < next);
             let is_in = |set: &Set| set[bit / 64] >> (bit % 64) & 1 == 1;
             let has = |place: u32| place.checked_sub(first).is_some_and(|at| is_in(&sets[at as usize]));
-            let depends = match self.strength {
-                Strength::Dependencies(Counted::SoFar) => {
+            let depends = match self.sight {
+                Sight::Dependencies(Counted::SoFar) => {
                     has(self.seen.before[*reader as usize])
                         || by_then(story, self.writers, *reader, *read).any(has)
                         || is_in(&ended.before(story, *reader, first, &sets))
@@ -291,7 +290,7 @@ impl Sets<'_> {
 
     /// What a transaction depends on immediately, whatever the time.
     fn immediately(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
-        let overwritten = if self.strength == Strength::Causal { &[] } else { self.seen.overwritten(place) };
+        let overwritten = if self.sight == Sight::Past { &[] } else { self.seen.overwritten(place) };
         let sources = self.story.reads_at(place).iter().map(|read| read.from);
         [self.seen.before[place as usize]].into_iter().chain(sources).chain(overwritten.iter().copied())
     }

@@ -3,6 +3,7 @@
 use super::Problem;
 use super::counted::Counted;
 use super::guarantee::Guarantee;
+use super::story::Sight;
 use crate::report::{LevelEntry, VerdictWord};
 
 /// How evidence about a level is checked.
@@ -10,9 +11,12 @@ pub(super) struct EvidenceRule {
     pub(super) code: &'static str,
     /// The strongest levels that it implies.
     implies: &'static [&'static str],
-    /// What may be concluded from edges, and how a witness is replayed; none at CI, where only the reads of each
-    /// transaction count, and at read uncommitted, where only the orders count that lists show.
+    /// What may be concluded from edges; none where nothing is ordered.
     pub(super) strength: Option<Strength>,
+    /// How its witness is replayed.
+    pub(super) replay: Replay,
+    /// What the program looks for where it is violated.
+    pub(super) searched: Searched,
     /// The pattern of a cycle that has no other name.
     pub(super) cycle: &'static str,
     /// How real time counts, if it does.
@@ -23,38 +27,20 @@ pub(super) struct EvidenceRule {
     pub(super) is_lightweight: bool,
 }
 
-impl EvidenceRule {
-    /// Whether the program looks for cycles where it is violated.
-    pub(super) fn has_cycles(&self) -> bool {
-        self.strength.is_some() && !self.is_lightweight
-    }
-
-    /// Whether the program then looks for two updates of one version, too.
-    pub(super) fn has_divergences(&self) -> bool {
-        self.has_cycles() && self.strength.is_some_and(Strength::keeps_updates_apart)
-    }
-}
-
-/// What a transaction sees of others at a level, and so what may be concluded there.
+/// What may be concluded at a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
     /// What a guarantee of sessions allows for; none: nothing but what was observed.
     Sessions(Option<Guarantee>),
-    /// Those that it has read from before.
     ReadCommitted,
-    /// Those that it reads from, and those before it in its session.
     ReadAtomic,
-    /// Its causal past.
     Causal,
     /// Dependencies, along which at most one version is missed; which of them count for the reader that misses it.
     Dependencies(Counted),
     /// Each read at a moment of its own, after that of the read before.
     EachRead,
-    /// What had committed when it started.
     Prefix,
-    /// The same, and two writers of a key may not overlap.
     Snapshot,
-    /// All that comes before it.
     Serial,
 }
 
@@ -99,13 +85,6 @@ impl Strength {
         self.orders_versions() && !self.orders_commits_of_writers()
     }
 
-    /// Whether at most one of the transactions that read a version may write the next one.
-    fn keeps_updates_apart(self) -> bool {
-        use Counted::{All, Direct, OfUpdates, Serial};
-        let of_dependencies = matches!(self.counted(), Some(OfUpdates | Direct | All | Serial));
-        of_dependencies || matches!(self, Strength::Snapshot | Strength::Serial)
-    }
-
     /// Whether two writers of a key are ordered by their commits only.
     pub(super) fn orders_commits_of_writers(self) -> bool {
         matches!(self, Strength::EachRead | Strength::Prefix)
@@ -131,11 +110,6 @@ impl Strength {
         }
     }
 
-    /// Whether a transaction sees all that had committed when it started.
-    pub(super) fn sees_all_committed(self) -> bool {
-        matches!(self, Strength::Prefix | Strength::Snapshot | Strength::Serial)
-    }
-
     /// Whether start and commit are different events.
     pub(super) fn has_two_events(self) -> bool {
         let is_one = self.counted() == Some(Counted::Serial);
@@ -154,60 +128,84 @@ pub(super) enum Time {
     OfCommits,
 }
 
+/// How a witness is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replay {
+    /// Nothing is replayed: the reads of each transaction show it.
+    Reads,
+    /// A commit order: it agrees with the lists that were read, whatever they miss.
+    Versions,
+    /// A commit order: each read returns the newest version that its transaction sees.
+    Sees(Sight),
+    /// Starts and commits: a transaction reads what had been committed when it started; where `apart` is set, two writers
+    /// of a key may not overlap.
+    Snapshots { apart: bool },
+    /// One after the other.
+    Serial,
+}
+
+/// What the program looks for where a level is violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Searched {
+    Nothing,
+    Cycles,
+    CyclesAndDivergence,
+}
+
 /// Weakest first.
 #[rustfmt::skip]
 pub(super) const ROWS: [EvidenceRule; 51] = [
-    EvidenceRule { code: "CI", implies: &[], strength: None, cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL1", implies: &[], strength: None, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
-    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
-    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
-    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
-    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
-    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
-    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
-    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
-    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
-    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), cycle: "", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
-    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
-    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
-    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
-    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
-    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
-    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
-    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
-    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
-    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
-    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
+    EvidenceRule { code: "CI", implies: &[], strength: None, replay: Replay::Reads, searched: Searched::Nothing, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL1", implies: &[], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: Some("PL1"), is_lightweight: false },
+    EvidenceRule { code: "PL1", implies: &["P-PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL1", implies: &["PL1"], strength: None, replay: Replay::Versions, searched: Searched::Nothing, cycle: "WriteCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL2", implies: &["P-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("PL2"), is_lightweight: false },
+    EvidenceRule { code: "PL2", implies: &["P-PL2", "PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PL2", implies: &["PL2", "R-PL1"], strength: Some(Strength::Sessions(None)), replay: Replay::Sees(Sight::Sessions(None)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "RYW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::ReadYourWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::ReadYourWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "MW", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::MonotonicWrites))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::MonotonicWrites))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "WFR", implies: &["PL2"], strength: Some(Strength::Sessions(Some(Guarantee::WritesFollowReads))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::WritesFollowReads))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "PRAM", implies: &["RYW", "MR", "MW"], strength: Some(Strength::Sessions(Some(Guarantee::Pram))), replay: Replay::Sees(Sight::Sessions(Some(Guarantee::Pram))), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-CS", implies: &["P-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: Some("CS"), is_lightweight: false },
+    EvidenceRule { code: "CS", implies: &["PL2", "P-CS"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "CSCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-CS", implies: &["CS", "R-PL2"], strength: Some(Strength::Dependencies(Counted::OfUpdates)), replay: Replay::Sees(Sight::Dependencies(Counted::OfUpdates)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RC", implies: &["P-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RC"), is_lightweight: false },
+    EvidenceRule { code: "RC", implies: &["PL2", "P-RC"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RC", implies: &["RC", "R-PL2"], strength: Some(Strength::ReadCommitted), replay: Replay::Sees(Sight::ReadBefore), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MV", implies: &["P-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: Some("MV"), is_lightweight: false },
+    EvidenceRule { code: "MV", implies: &["RC", "RYW", "MR", "P-MV"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "MVCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MV", implies: &["MV", "R-RC"], strength: Some(Strength::Dependencies(Counted::SoFar)), replay: Replay::Sees(Sight::Dependencies(Counted::SoFar)), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-MSR", implies: &["P-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: Some("MSR"), is_lightweight: false },
+    EvidenceRule { code: "MSR", implies: &["RC", "RYW", "MR", "P-MSR"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "MSRCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-MSR", implies: &["MSR", "R-RC"], strength: Some(Strength::EachRead), replay: Replay::Sees(Sight::Growing), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-RA", implies: &["CI", "P-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("RA"), is_lightweight: false },
+    EvidenceRule { code: "RA", implies: &["RC", "RYW", "P-RA"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-RA", implies: &["RA", "R-RC"], strength: Some(Strength::ReadAtomic), replay: Replay::Sees(Sight::OneStep), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-UA", implies: &["P-RA", "P-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: Some("UA"), is_lightweight: false },
+    EvidenceRule { code: "UA", implies: &["RA", "CS", "P-UA"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "UACycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-UA", implies: &["UA", "R-RA", "R-CS"], strength: Some(Strength::Dependencies(Counted::Direct)), replay: Replay::Sees(Sight::Dependencies(Counted::Direct)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-TCC", implies: &["P-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: Some("TCC"), is_lightweight: false },
+    EvidenceRule { code: "TCC", implies: &["RA", "PRAM", "WFR", "P-TCC"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-TCC", implies: &["TCC", "R-RA"], strength: Some(Strength::Causal), replay: Replay::Sees(Sight::Past), searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PSI", implies: &["P-TCC", "P-UA", "P-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: Some("PSI"), is_lightweight: false },
+    EvidenceRule { code: "PSI", implies: &["TCC", "UA", "MV", "P-PSI"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "PSICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "R-PSI", implies: &["PSI", "R-TCC", "R-UA", "R-MV"], strength: Some(Strength::Dependencies(Counted::All)), replay: Replay::Sees(Sight::Dependencies(Counted::All)), searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-PL3U", implies: &["P-PSI"], strength: Some(Strength::Dependencies(Counted::Serial)), replay: Replay::Sees(Sight::Dependencies(Counted::Serial)), searched: Searched::CyclesAndDivergence, cycle: "UpdateCycle", time: None, plain_of: Some("P-PL3U"), is_lightweight: false },
+    EvidenceRule { code: "P-PC", implies: &["P-TCC", "P-MSR"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: Some("PC"), is_lightweight: false },
+    EvidenceRule { code: "PC", implies: &["TCC", "MSR", "P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "C-PC", implies: &["P-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-PC"), is_lightweight: false },
+    EvidenceRule { code: "R-PC", implies: &["PC", "R-TCC", "R-MSR", "C-PC"], strength: Some(Strength::Prefix), replay: Replay::Snapshots { apart: false }, searched: Searched::Cycles, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SI", implies: &["P-PC", "P-PSI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: Some("SI"), is_lightweight: false },
+    EvidenceRule { code: "SI", implies: &["PC", "PSI", "P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "SICycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SI", implies: &["P-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SI"), is_lightweight: false },
+    EvidenceRule { code: "C-SI", implies: &["P-SI", "C-PC"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::OfCommits), plain_of: Some("C-SI"), is_lightweight: false },
+    EvidenceRule { code: "R-SI", implies: &["R-PC", "SI", "R-PSI", "K-SI", "C-SI"], strength: Some(Strength::Snapshot), replay: Replay::Snapshots { apart: true }, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "P-SER", implies: &["P-SI", "P-PL3U"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: Some("SER"), is_lightweight: false },
+    EvidenceRule { code: "SER", implies: &["SI", "P-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "SERCycle", time: None, plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "K-SER", implies: &["P-SER", "K-SI"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::ByKey), plain_of: Some("K-SER"), is_lightweight: false },
+    EvidenceRule { code: "SSER", implies: &["R-SI", "SER", "K-SER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::CyclesAndDivergence, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: false },
+    EvidenceRule { code: "LIN", implies: &["SSER"], strength: Some(Strength::Serial), replay: Replay::Serial, searched: Searched::Nothing, cycle: "RealTimeCycle", time: Some(Time::Whole), plain_of: None, is_lightweight: true },
 ];
 
 /// The place of a level.
@@ -241,7 +239,7 @@ pub(super) fn are_plain<'a>(mut codes: impl Iterator<Item = &'a str> + Clone) ->
 /// Whether a level relates the reads of each transaction only, so that cycles say nothing about it and all writers of a
 /// value count.
 pub(super) fn is_of_reads(code: &str) -> bool {
-    code == "CI"
+    row(code).is_some_and(|row| row.replay == Replay::Reads)
 }
 
 /// Whether every history that satisfies the one level satisfies the other.

@@ -3,7 +3,7 @@
 use super::argument::Argument;
 use super::edge_cycle::Cycle;
 use super::initial::Initial;
-use super::levels;
+use super::levels::{self, Replay};
 use super::operations::operation;
 use super::replay::Flaw;
 use super::resolution::Resolution;
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a level is about what was overwritten only.
 pub(super) fn is_of_overwriting(level: &str) -> bool {
-    !levels::is_of_reads(level) && levels::row(level).is_some_and(|row| row.strength.is_none())
+    levels::row(level).is_some_and(|row| row.replay == Replay::Versions)
 }
 
 /// Who appended an element, as far as transactions that did not abort may have: none if several.

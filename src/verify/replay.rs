@@ -367,33 +367,50 @@ impl Store<'_> {
     }
 }
 
-/// No transaction commits after one has started that began later than it ended; the initial state has no time. With
-/// `by_key` only transactions with a key in common are compared. O(steps), by key O(operations).
+/// No transaction commits after one has started that began later than it ended; the initial state has no time. O(steps).
 pub(super) fn in_real_time(
     history: &History,
     initial: &Initial,
     steps: impl Iterator<Item = Step>,
-    by_key: bool,
 ) -> Result<(), Flaw> {
-    // By key. Where keys do not count, all transactions use the first one.
-    let mut latest_start = vec![i64::MIN; if by_key { history.n_keys() } else { 1 }];
+    let mut latest_start: Option<i64> = None;
     for step in steps {
-        let t = step.transaction();
+        let (Step::Start(t) | Step::Commit(t)) = step;
         let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
         // One of unknown outcome may have committed at any later time.
         let ended = history.outcome(t) != Outcome::Unknown;
-        let keys = if by_key { &history.keys()[history.operation_range(t)] } else { &[KeyId(0)] };
-        for &key in keys {
-            let latest = &mut latest_start[key.index()];
+        match step {
+            Step::Start(_) => latest_start = latest_start.max(Some(interval.start)),
+            Step::Commit(_) if ended && latest_start.is_some_and(|start| interval.end < start) => {
+                let name = history.transaction_name(t);
+                return Err(
+                    format!("{name} had ended before another one began that starts earlier in the order").into()
+                );
+            }
+            Step::Commit(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The same between transactions with a key in common. O(operations).
+pub(super) fn in_real_time_by_key(
+    history: &History,
+    initial: &Initial,
+    steps: impl Iterator<Item = Step>,
+) -> Result<(), Flaw> {
+    let mut latest_start = vec![i64::MIN; history.n_keys()];
+    for step in steps {
+        let t = step.transaction();
+        let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
+        for o in history.operation_range(t) {
+            let latest = &mut latest_start[history.keys()[o].index()];
             match step {
                 Step::Start(_) => *latest = interval.start.max(*latest),
-                Step::Commit(_) if ended && interval.end < *latest => {
+                Step::Commit(_) if history.outcome(t) != Outcome::Unknown && interval.end < *latest => {
                     let name = history.transaction_name(t);
-                    let other = match by_key {
-                        true => format!("another one that uses key {}, too, began", history.key_name(key)),
-                        false => "another one began that starts earlier in the order".to_owned(),
-                    };
-                    return Err(format!("{name} had ended before {other}").into());
+                    let key = history.key_name(history.keys()[o]);
+                    return Err(format!("{name} had ended before another one that uses key {key}, too, began").into());
                 }
                 Step::Commit(_) => {}
             }

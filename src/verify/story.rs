@@ -1,7 +1,8 @@
 //! A commit order of a weak level with the reads of each transaction, and the stale ones among them.
 
+use super::counted::Counted;
+use super::guarantee::Guarantee;
 use super::initial::Initial;
-use super::levels::Strength;
 use super::lists;
 use super::operations::writes_of;
 use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
@@ -18,6 +19,23 @@ pub struct Sources<'a> {
     /// The writers of other reads, given their transactions, ⊥ for the initial version; none where there are several or
     /// none.
     pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
+}
+
+/// What a transaction sees of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Read committed: those it has read from before.
+    ReadBefore,
+    /// Read atomic: those it reads from, and those before it in its session.
+    OneStep,
+    /// Causal consistency: its causal past.
+    Past,
+    /// Parallel snapshot isolation and its relatives: what it depends on, as far as that counts.
+    Dependencies(Counted),
+    /// Monotonic snapshot reads: a beginning of the order, which grows from read to read.
+    Growing,
+    /// What a guarantee of sessions counts; none: nothing.
+    Sessions(Option<Guarantee>),
 }
 
 /// A read that returns another transaction's version.
@@ -76,7 +94,7 @@ impl<'a> Story<'a> {
         initial: &Initial,
         order: &[TransactionId],
         sources: Sources<'_>,
-        strength: Strength,
+        sight: Sight,
         control: &'a Control,
     ) -> Result<Story<'a>, Flaw> {
         let makers = lists::in_order(history, initial, order)?;
@@ -161,7 +179,7 @@ impl<'a> Story<'a> {
                 }
                 story.reads.push(read);
             }
-            if matches!(strength, Strength::ReadCommitted | Strength::ReadAtomic)
+            if matches!(sight, Sight::ReadBefore | Sight::OneStep)
                 && story.suspects.len() + story.stale.len() == n_doubts
             {
                 // There is nothing to check for this transaction.

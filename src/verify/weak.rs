@@ -10,9 +10,8 @@ use super::dependencies;
 use super::growing;
 use super::guarantees;
 use super::initial::Initial;
-use super::levels::Strength;
 use super::replay::Flaw;
-use super::story::{Sources, Story};
+use super::story::{Sight, Sources, Story};
 use super::timed;
 use crate::control::Control;
 use crate::history::{History, TransactionId};
@@ -26,38 +25,35 @@ pub(super) fn holds(
     initial: &Initial,
     order: &[TransactionId],
     sources: Sources<'_>,
-    (strength, is_timed): (Strength, bool),
+    (sight, is_timed): (Sight, bool),
     control: &Control,
 ) -> Result<(), Flaw> {
-    let story = Story::new(history, initial, order, sources, strength, control)?;
-    match strength {
+    let story = Story::new(history, initial, order, sources, sight, control)?;
+    match sight {
         _ if story.stale.is_empty() && story.suspects.is_empty() => Ok(()),
-        Strength::EachRead => growing::replay(&story, is_timed),
-        Strength::ReadAtomic | Strength::Dependencies(Counted::Direct) if is_timed => {
+        Sight::Growing => growing::replay(&story, is_timed),
+        Sight::OneStep | Sight::Dependencies(Counted::Direct) if is_timed => {
             timed::nothing_ended_is_missed(&story)?;
-            untimed(&story, strength)
+            untimed(&story, sight)
         }
-        Strength::Causal | Strength::Dependencies(Counted::SoFar | Counted::All) if is_timed => {
-            dependencies::replay_in_time(&story, strength)
+        Sight::Past | Sight::Dependencies(Counted::SoFar | Counted::All) if is_timed => {
+            dependencies::replay_in_time(&story, sight)
         }
-        _ => untimed(&story, strength),
+        _ => untimed(&story, sight),
     }
 }
 
-fn untimed(story: &Story<'_>, strength: Strength) -> Result<(), Flaw> {
-    match strength {
-        Strength::ReadCommitted => story.not_overwritten(|seen, read| seen.operation < read.operation),
-        Strength::ReadAtomic => {
+fn untimed(story: &Story<'_>, sight: Sight) -> Result<(), Flaw> {
+    match sight {
+        Sight::ReadBefore => story.not_overwritten(|seen, read| seen.operation < read.operation),
+        Sight::OneStep => {
             story.not_overwritten(|_, _| true)?;
             story.not_overwritten_in_sessions()
         }
-        Strength::EachRead => growing::replay(story, false),
-        Strength::Causal => causal::replay(story, &causal::nothing_overwritten),
-        Strength::Dependencies(counted) => dependencies::replay(story, counted),
-        Strength::Sessions(None) => Ok(()),
-        Strength::Sessions(Some(guarantee)) => guarantees::replay(story, guarantee),
-        Strength::Prefix | Strength::Snapshot | Strength::Serial => {
-            unreachable!("replayed with snapshots or one by one")
-        }
+        Sight::Growing => growing::replay(story, false),
+        Sight::Past => causal::replay(story, &causal::nothing_overwritten),
+        Sight::Dependencies(counted) => dependencies::replay(story, counted),
+        Sight::Sessions(None) => Ok(()),
+        Sight::Sessions(Some(guarantee)) => guarantees::replay(story, guarantee),
     }
 }

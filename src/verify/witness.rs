@@ -1,10 +1,10 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
 use super::initial::Initial;
-use super::levels::{self, Strength, Time};
+use super::levels::{self, Replay, Time};
 use super::replay::{self, Extent, Flaw, Step};
 use super::resolution::{Resolution, Source};
-use super::story::Sources;
+use super::story::{Sight, Sources};
 use super::weak;
 use super::{SessionNames, cut, linear, overwriting};
 use crate::control::Control;
@@ -49,20 +49,19 @@ fn replays(
     names: &SessionNames<'_>,
     level: &LevelEntry,
 ) -> Result<bool, String> {
-    if levels::is_of_reads(&level.level) {
+    let replay = levels::row(&level.level).map(|row| row.replay);
+    if replay == Some(Replay::Reads) {
         return cut::satisfied(history, resolution).map(|()| true);
     }
     let Some(entries) = &level.witness else { return Ok(false) };
-    if !overwriting::is_of_overwriting(&level.level) && has_no_meaning(history) {
+    if replay != Some(Replay::Versions) && has_no_meaning(history) {
         return Ok(false);
     }
     let order = entries.iter().map(|entry| names.find(entry)).collect::<Result<Vec<_>, _>>()?;
-    let row = levels::row(&level.level);
-    let strength = row.and_then(|row| row.strength);
     let steps;
-    let witness = match (strength, &level.snapshots) {
-        (Some(Strength::Prefix | Strength::Snapshot), None) => return Err("it has no snapshots".to_owned()),
-        (Some(Strength::Prefix | Strength::Snapshot), Some(snapshots)) => {
+    let witness = match (replay, &level.snapshots) {
+        (Some(Replay::Snapshots { .. }), None) => return Err("it has no snapshots".to_owned()),
+        (Some(Replay::Snapshots { .. }), Some(snapshots)) => {
             steps = replay::steps(&order, snapshots)?;
             Witness::Steps(&steps)
         }
@@ -82,10 +81,10 @@ fn replays(
         serial: &Mutex::default(),
     };
     // A serial witness needs no sources, but those that it names are checked.
-    let shown = match strength {
-        Some(strength) if !strength.sees_all_committed() && !named.is_empty() => {
-            let is_timed = row.is_some_and(|row| row.time.is_some());
-            stage.sees(&order, sources, (strength, is_timed))
+    let shown = match replay {
+        Some(Replay::Sees(sight)) if !named.is_empty() => {
+            let time = levels::row(&level.level).and_then(|row| row.time);
+            stage.sees(&order, sources, (sight, time.is_some()))
         }
         _ => stage.shows(&level.level, witness, sources),
     };
@@ -120,8 +119,8 @@ impl Stage<'_> {
         let Stage { history, initial, control, extent, .. } = *self;
         let unfit = || Flaw::Wrong(format!("no such witness shows level {level}"));
         let row = levels::row(level).ok_or_else(unfit)?;
-        match (row.strength, witness) {
-            (Some(Strength::Serial), Witness::Commits(order)) => {
+        match (row.replay, witness) {
+            (Replay::Serial, Witness::Commits(order)) => {
                 if row.is_lightweight {
                     initial.is_lightweight(history)?;
                 }
@@ -131,27 +130,25 @@ impl Stage<'_> {
                 }
                 self.is_timed(order, row.time)
             }
-            (Some(strength @ (Strength::Prefix | Strength::Snapshot)), Witness::Steps(steps)) => {
-                let apart = strength == Strength::Snapshot;
+            (Replay::Snapshots { apart }, Witness::Steps(steps)) => {
                 match replay::serial_order(steps) {
                     Some(order) => self.one_by_one(&order)?,
                     None => replay::with_snapshots(history, initial, steps, (apart, extent), control)?,
                 }
                 match row.time {
-                    Some(time @ (Time::Whole | Time::ByKey)) => {
-                        replay::in_real_time(history, initial, steps.iter().copied(), time == Time::ByKey)
-                    }
+                    Some(Time::Whole) => replay::in_real_time(history, initial, steps.iter().copied()),
+                    Some(Time::ByKey) => replay::in_real_time_by_key(history, initial, steps.iter().copied()),
                     time => self.is_timed(&replay::commits(steps), time),
                 }
             }
-            (None, Witness::Commits(order)) if !levels::is_of_reads(level) => {
+            (Replay::Versions, Witness::Commits(order)) => {
                 overwriting::order_fits(history, initial, order)?;
                 self.is_timed(order, row.time)
             }
-            (Some(strength), Witness::Commits(order)) if !strength.sees_all_committed() => {
+            (Replay::Sees(sight), Witness::Commits(order)) => {
                 // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {
-                    Err(Flaw::Wrong(_)) => self.sees(order, sources, (strength, row.time.is_some())),
+                    Err(Flaw::Wrong(_)) => self.sees(order, sources, (sight, row.time.is_some())),
                     Ok(()) => self.is_timed(order, row.time),
                     known => known,
                 }
@@ -161,14 +158,9 @@ impl Stage<'_> {
     }
 
     /// Replays an order in which transactions do not see all that comes before; in real time if it is timed.
-    fn sees(
-        &self,
-        order: &[TransactionId],
-        sources: Sources<'_>,
-        (strength, is_timed): (Strength, bool),
-    ) -> Result<(), Flaw> {
-        self.is_timed(order, is_timed.then_some(Time::Whole))?;
-        weak::holds(self.history, self.initial, order, sources, (strength, is_timed), self.control)
+    fn sees(&self, order: &[TransactionId], sources: Sources<'_>, sight: (Sight, bool)) -> Result<(), Flaw> {
+        self.is_timed(order, sight.1.then_some(Time::Whole))?;
+        weak::holds(self.history, self.initial, order, sources, sight, self.control)
     }
 
     /// Whether an order of commits agrees with real time, as far as that counts.
@@ -176,7 +168,8 @@ impl Stage<'_> {
         let steps = order.iter().flat_map(|&t| [Step::Start(t), Step::Commit(t)]);
         match time {
             None => Ok(()),
-            Some(time) => replay::in_real_time(self.history, self.initial, steps, time == Time::ByKey),
+            Some(Time::Whole | Time::OfCommits) => replay::in_real_time(self.history, self.initial, steps),
+            Some(Time::ByKey) => replay::in_real_time_by_key(self.history, self.initial, steps),
         }
     }
 
