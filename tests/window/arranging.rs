@@ -109,7 +109,7 @@ fn a_misspelt_filter_finds_what_is_similar() {
     filter(&mut window, "thin-aur");
     assert!(document(&window).tree.is_similar());
     assert_eq!(document(&window).tree.order().len(), 1);
-    assert!(says(&window, "Nothing is called that"));
+    assert!(says(&window, "No exact match"));
 }
 
 #[test]
