@@ -1,7 +1,7 @@
 //! The versions of one key in an order that session order, updates and lists suggest, with their readers.
 //!
 //! The order is for viewing and decides nothing: where nothing is known, versions are in the order of times or of the
-//! file, and [not joined](Row::is_joined). What the selected anomaly forces against that order is reported separately,
+//! file, and [not joined](VersionRow::is_joined). What the selected anomaly forces against that order is reported separately,
 //! to be drawn over it.
 
 mod scene;
