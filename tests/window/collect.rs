@@ -262,12 +262,14 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         // The very first look may come before the first commit.
         let has_looked = |window: &Window| {
             let so_far = last_run(window).live.newest();
-            says(window, "So far, in ") && so_far.is_some_and(|so_far| so_far.status.delivered > 0)
+            says(window, "So far, in ")
+                && so_far.is_some_and(|so_far| so_far.status.delivered > 0)
+                && !last_run(window).samples.is_empty()
         };
         wait(&mut window, "a first look", has_looked);
         let so_far = last_run(&window).live.newest().cloned().expect("there was a look");
         assert!(so_far.text().contains("SER satisfied"), "{so_far:?}");
-        assert!(!last_run(&window).samples.is_empty() && last_run(&window).stage == Stage::Recording);
+        assert_eq!(last_run(&window).stage, Stage::Recording);
         // Leaving the field that was typed into comes first.
         press(&mut window, egui::Key::Escape);
         press(&mut window, egui::Key::Escape);

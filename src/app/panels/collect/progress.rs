@@ -7,14 +7,33 @@ use crate::app::live::Snapshot;
 use crate::app::panels::chart::{axis, chart_ui, low_chart_ui, series};
 use crate::app::panels::live::{LiveView, found_ui, inset_ui};
 use crate::app::style::{self, Palette, counted, duration};
-use crate::collect::FaultTime;
+use crate::collect::{self, FaultTime};
 use crate::export::chart::{Band, Chart, Marks, Unit};
 use crate::report::grouped;
 use egui::{Color32, RichText, Ui};
 
 pub(super) fn progress_ui(ui: &mut Ui, run: &CollectRun, kept: &mut LiveView, requests: &mut Requests) {
+    if let Some(snapshot) = &run.snapshot {
+        figures_ui(ui, snapshot);
+    }
+    // An anomaly may be found before the first figures are taken.
+    let newest = run.live.newest().filter(|so_far| so_far.status.delivered > 0);
+    if let Some(so_far) = newest.filter(|_| run.is_running()) {
+        so_far_ui(ui, so_far, requests);
+    }
+    // Below them, lanes need the room.
+    let has_lanes = newest.is_some() && (run.is_running() || run.live.newer().is_some());
+    if run.snapshot.is_some() {
+        plots_ui(ui, run, has_lanes, requests);
+    }
+    if has_lanes {
+        inset_ui(ui, &run.live, kept, requests);
+    }
+}
+
+/// What is counted of the round so far.
+fn figures_ui(ui: &mut Ui, snapshot: &collect::Snapshot) {
     let palette = Palette::of(ui);
-    let Some(snapshot) = &run.snapshot else { return };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 26.0;
         let warn = |n: u64, colour: Color32| if n > 0 { colour } else { palette.weak };
@@ -30,16 +49,6 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &CollectRun, kept: &mut LiveView, re
         }
     });
     ui.add_space(2.0);
-    let newest = run.live.newest().filter(|so_far| so_far.status.delivered > 0);
-    if let Some(so_far) = newest.filter(|_| run.is_running()) {
-        so_far_ui(ui, so_far, requests);
-    }
-    // Below them, lanes need the room.
-    let has_lanes = newest.is_some() && (run.is_running() || run.live.newer().is_some());
-    plots_ui(ui, run, has_lanes, requests);
-    if has_lanes {
-        inset_ui(ui, &run.live, kept, requests);
-    }
 }
 
 /// Milliseconds in readable form.
