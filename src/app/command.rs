@@ -379,8 +379,8 @@ pub enum Request {
     ShowOrder(Level),
     /// Show the smallest anomaly that breaks this level.
     SelectLevel(Level),
-    /// Say what the level with this code means, in the lattice.
-    ExplainLevel(&'static str),
+    /// Say what this level means, in the lattice.
+    ExplainLevel(Level),
     /// What was promised, as a place among all promises.
     ChoosePromise(Option<usize>),
     /// Show the versions of this key on their page.

@@ -147,9 +147,9 @@ impl App {
             Request::EndComparison => drop(self.end_comparison()),
             Request::GroupHistories => self.with_batch(Batch::group),
             Request::SelectLevel(level) => self.select_level(level),
-            Request::ExplainLevel(code) => {
-                let again = self.state.lattice.chosen == Some(code);
-                self.state.lattice.chosen = Some(code).filter(|_| !again);
+            Request::ExplainLevel(level) => {
+                let again = self.state.lattice.chosen == Some(level);
+                self.state.lattice.chosen = Some(level).filter(|_| !again);
             }
             Request::ChoosePromise(place) => self.state.lattice.promise = place,
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),

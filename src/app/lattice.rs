@@ -4,7 +4,7 @@
 use super::App;
 use super::load::{Check, LOAD};
 use super::vocabulary::Phase;
-use crate::checkers::lattice::{self, LatticeLevel, PROMISES, Promise};
+use crate::checkers::lattice::{self, PROMISES, Promise};
 use crate::checkers::{Findings, Level, LevelResult, LevelSet, Pattern, Verdict};
 use std::time::Instant;
 
@@ -15,8 +15,8 @@ pub struct LatticeView {
     pub open: bool,
     /// What was promised, as a place among [`PROMISES`].
     pub promise: Option<usize>,
-    /// The code of the level that is explained.
-    pub chosen: Option<&'static str>,
+    /// The level that is explained.
+    pub chosen: Option<Level>,
 }
 
 impl LatticeView {
@@ -44,8 +44,8 @@ pub(super) enum Known {
 }
 
 /// What the results say about a level, by itself or by what it implies and what implies it. O(levels).
-pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
-    let own = results.iter().find(|result| result.level == level.level).map(|result| &result.verdict);
+pub(super) fn known(results: &[&LevelResult], level: Level) -> Known {
+    let own = results.iter().find(|result| result.level == level).map(|result| &result.verdict);
     match own {
         Some(Verdict::Satisfied(_)) => return Known::Holds(None),
         Some(Verdict::Violated) => return Known::Broken(None),
@@ -53,13 +53,10 @@ pub(super) fn known(results: &[&LevelResult], level: &LatticeLevel) -> Known {
         Some(Verdict::Undecided(_)) => return Known::Open,
         None => {}
     }
-    let follows = |result: &&LevelResult| {
-        let other = lattice::level(result.level.code())?;
-        match result.verdict {
-            Verdict::Satisfied(_) if other.implies(level) => Some(Known::Holds(Some(result.level))),
-            Verdict::Violated if level.implies(other) => Some(Known::Broken(Some(result.level))),
-            _ => None,
-        }
+    let follows = |result: &&LevelResult| match result.verdict {
+        Verdict::Satisfied(_) if result.level.implies(level) => Some(Known::Holds(Some(result.level))),
+        Verdict::Violated if level.implies(result.level) => Some(Known::Broken(Some(result.level))),
+        _ => None,
     };
     results.iter().find_map(follows).unwrap_or(Known::Nothing)
 }
@@ -82,10 +79,9 @@ pub(super) struct Told {
 }
 
 /// The same, where nothing is known by what anomalies tell. O(levels).
-pub(super) fn known_here(results: &[&LevelResult], told: Told, level: &LatticeLevel) -> Known {
-    let implies_pl2 = || level.level.implies(Level::PlainAdyaReadCommitted);
-    let is_broken =
-        || Level::EVERY.into_iter().any(|weaker| told.broken.contains(weaker) && level.level.implies(weaker));
+pub(super) fn known_here(results: &[&LevelResult], told: Told, level: Level) -> Known {
+    let implies_pl2 = || level.implies(Level::PlainAdyaReadCommitted);
+    let is_broken = || Level::EVERY.into_iter().any(|weaker| told.broken.contains(weaker) && level.implies(weaker));
     let own = known(results, level);
     if !matches!(own, Known::Nothing | Known::Open) {
         return own;
@@ -96,10 +92,8 @@ pub(super) fn known_here(results: &[&LevelResult], told: Told, level: &LatticeLe
 
 /// The strongest levels known to hold: no other one known to hold implies them.
 pub(super) fn strongest(results: &[&LevelResult]) -> Vec<&'static str> {
-    let holds: Vec<&LatticeLevel> =
-        lattice::levels().iter().filter(|level| matches!(known(results, level), Known::Holds(_))).collect();
-    let is_strongest = |level: &&&LatticeLevel| !holds.iter().any(|o| o.code != level.code && o.implies(level));
-    holds.iter().filter(is_strongest).map(|level| level.code.as_str()).collect()
+    let holds = lattice::levels().iter().copied().filter(|level| matches!(known(results, *level), Known::Holds(_)));
+    lattice::strongest(holds).into_iter().map(Level::code).collect()
 }
 
 impl App {
@@ -130,7 +124,7 @@ mod tests {
         let mut broken = LevelSet::default();
         broken.insert(Level::ReadYourWrites);
         let told = Told { broken, wrong_read: None };
-        let here = |code: &str| known_here(&[], told, lattice::level(code).expect("a level")) == Known::BrokenHere;
+        let here = |code: &str| known_here(&[], told, Level::with_code(code).expect("a level")) == Known::BrokenHere;
         assert!(["RYW", "MV", "R-MV", "SER"].into_iter().all(here));
         assert!(!["P-MV", "PL2", "MW"].into_iter().any(here));
     }
@@ -138,7 +132,7 @@ mod tests {
     #[test]
     fn a_wrong_read_violates_pl2_and_all_that_implies_it() {
         let told = Told { wrong_read: Some(Pattern::IntermediateRead), ..Told::default() };
-        let known = |code: &str| known_here(&[], told, lattice::level(code).expect("a level"));
+        let known = |code: &str| known_here(&[], told, Level::with_code(code).expect("a level"));
         for code in ["P-PL2", "PL2", "R-PL2", "P-CS", "PRAM", "C-PC", "SER"] {
             assert_eq!(known(code), Known::BrokenBy(Pattern::IntermediateRead), "{code}");
         }

@@ -97,7 +97,7 @@ impl Plan {
     /// The levels, or what is wrong with them.
     pub fn asked_levels(&self) -> Result<Vec<Level>, String> {
         let words = self.levels.split([',', ' ', ';']).filter(|word| !word.is_empty());
-        words.map(|word| Ok(lattice::named(word)?.level)).collect()
+        words.map(lattice::named).collect()
     }
 
     /// The values and what to generate for each, or what is wrong with them.

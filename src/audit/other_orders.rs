@@ -33,7 +33,7 @@ pub fn on_other_orders(
     control: &Control,
 ) -> Vec<LevelResult> {
     let in_time = has_real_time(history);
-    let claimed: Vec<Level> = claimed(&history.origin().about).into_iter().map(|claim| claim.level.level).collect();
+    let claimed: Vec<Level> = claimed(&history.origin().about).into_iter().map(|claim| claim.level).collect();
     let mut decided: Vec<LevelResult> = Vec::new();
     let mut decide = |levels: &dyn Fn(Questions<'_>) -> Vec<Level>, control: &Control| {
         let verdicts: Vec<&LevelResult> = known.iter().chain(&decided).collect();

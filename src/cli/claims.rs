@@ -73,12 +73,12 @@ pub(super) fn line(promise: &Promise, findings: &Findings, out: &Output) -> Stri
 pub(super) fn in_files(history: &History, findings: &Findings, out: &Output) -> String {
     let verdicts: Vec<&LevelResult> = findings.verdicts().collect();
     let line = |ClaimedLevel { keyword, level }: ClaimedLevel| {
-        let (paint, word) = match holds(&verdicts, level.level) {
+        let (paint, word) = match holds(&verdicts, level) {
             Some(true) => (Paint::Good, "satisfied"),
             Some(false) => (Paint::Bad, "violated"),
             None => (Paint::Open, "not decided"),
         };
-        format!("Claimed by the test: {keyword}, which is {} here: {}\n", level.code, out.paint(paint, word))
+        format!("Claimed by the test: {keyword}, which is {} here: {}\n", level.code(), out.paint(paint, word))
     };
     let lines: String = claimed(&history.origin().about).into_iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }

@@ -5,7 +5,7 @@ use crate::checkers::lattice::{self, Promise};
 use clap::ValueEnum;
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
-    Ok(lattice::named(text)?.level)
+    lattice::named(text)
 }
 
 /// What is claimed of the database that a history comes from.

@@ -2,7 +2,8 @@
 //! implies. Levels that are decided have a frame, the others a dashed one.
 
 use super::svg::escape;
-use crate::checkers::lattice::{LatticeLevel, Order, levels};
+use crate::checkers::Level;
+use crate::checkers::lattice::{Order, levels, promise};
 use std::fmt::Write;
 
 /// Height of a level, and of the gap between two columns and two rows.
@@ -14,22 +15,23 @@ const LEFT: f64 = 120.0;
 const TOP: f64 = 30.0;
 
 /// Longest chain of bases below a level on its order: its column.
-fn rank(level: &LatticeLevel) -> usize {
-    let below = level.arrows.iter().map(|&weaker| &levels()[weaker]);
-    let same_order = below.filter(|weaker| weaker.order == level.order || weaker.base.code == "CI");
-    same_order.map(|weaker| rank(weaker) + 1).max().unwrap_or(0)
+fn rank(level: Level) -> usize {
+    let is_same_order = |weaker: &&Level| weaker.row().order == level.row().order || weaker.base().code == "CI";
+    level.row().implies.iter().filter(is_same_order).map(|&weaker| rank(weaker) + 1).max().unwrap_or(0)
 }
 
-/// The rows of an order from top to bottom, weakest order last: the levels of one column are stacked.
+/// By level, as numbered: its place. The rows of an order from top to bottom, weakest order last: the levels of one
+/// column are stacked.
 fn places() -> Vec<(f64, f64)> {
     let rows = [Order::RealTime, Order::KeyRealTime, Order::CommitRealTime, Order::Session, Order::Plain];
     let mut places = vec![(0.0, 0.0); levels().len()];
     let mut top = TOP;
     for order in rows {
         let mut depth = [0usize; 16];
-        for (place, level) in levels().iter().enumerate().filter(|(_, level)| level.order == order) {
+        for &level in levels().iter().filter(|level| level.row().order == order) {
             let column = rank(level);
-            places[place] = (LEFT + column as f64 * (WIDTH + ACROSS), top + depth[column] as f64 * (HEIGHT + 12.0));
+            places[level as usize] =
+                (LEFT + column as f64 * (WIDTH + ACROSS), top + depth[column] as f64 * (HEIGHT + 12.0));
             depth[column] += 1;
         }
         top += depth.iter().max().copied().unwrap_or(0) as f64 * (HEIGHT + 12.0) + DOWN;
@@ -47,8 +49,9 @@ pub fn svg() -> String {
          font-family=\"Hack, 'DejaVu Sans Mono', monospace\" font-size=\"13\">\n<title>What isolation levels imply</title>\n\
          <rect width=\"{right}\" height=\"{bottom}\" fill=\"white\"/>\n"
     );
-    for (level, from) in levels().iter().zip(&places) {
-        for to in level.arrows.iter().map(|&weaker| places[weaker]) {
+    for &level in levels() {
+        let from = places[level as usize];
+        for to in level.row().implies.iter().map(|&weaker| places[weaker as usize]) {
             let is_same_row = (from.1 - to.1).abs() < 3.0 * HEIGHT && from.0 > to.0;
             let ((x1, y1), (x2, y2)) = match is_same_row {
                 true => ((from.0, from.1 + HEIGHT / 2.0), (to.0 + WIDTH, to.1 + HEIGHT / 2.0)),
@@ -58,19 +61,20 @@ pub fn svg() -> String {
             let _ = writeln!(out, r#"<path d="M{x1:.0} {y1:.0}L{x2:.0} {y2:.0}" stroke="{colour}" fill="none"/>"#);
         }
     }
-    for (level, (x, y)) in levels().iter().zip(&places) {
-        let _ = writeln!(out, "<g><title>{}</title>", escape(&format!("{}: {}", level.name, level.promise())));
+    for &level in levels() {
+        let (x, y) = places[level as usize];
+        let _ = writeln!(out, "<g><title>{}</title>", escape(&format!("{}: {}", level.long_name(), promise(level))));
         let _ = writeln!(
             out,
             r##"<rect x="{x:.0}" y="{y:.0}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="#e8f1fa" stroke="#444444"/>"##
         );
         let (x, y) = (x + WIDTH / 2.0, y + HEIGHT / 2.0 + 4.5);
-        let _ = writeln!(out, r#"<text x="{x:.0}" y="{y:.1}" text-anchor="middle">{}</text></g>"#, escape(&level.code));
+        let _ =
+            writeln!(out, r#"<text x="{x:.0}" y="{y:.1}" text-anchor="middle">{}</text></g>"#, escape(level.code()));
     }
     for order in Order::ALL {
-        let of_order =
-            levels().iter().zip(&places).filter(|(level, _)| level.order == order && level.base.code != "CI");
-        let top = of_order.map(|(_, place)| place.1).fold(f64::INFINITY, f64::min) + HEIGHT / 2.0 + 4.5;
+        let of_order = levels().iter().filter(|level| level.row().order == order && level.base().code != "CI");
+        let top = of_order.map(|&level| places[level as usize].1).fold(f64::INFINITY, f64::min) + HEIGHT / 2.0 + 4.5;
         let _ = writeln!(out, r#"<text x="8" y="{top:.1}">{}</text>"#, order.word());
     }
     out + "</svg>\n"
@@ -80,11 +84,11 @@ pub fn svg() -> String {
 pub fn dot() -> String {
     let mut out = "digraph levels {\n  rankdir=RL; node [shape=box, fontname=\"monospace\"];\n".to_owned();
     for level in levels() {
-        let _ = writeln!(out, "  \"{}\" [tooltip=\"{}\"];", level.code, level.name);
+        let _ = writeln!(out, "  \"{}\" [tooltip=\"{}\"];", level.code(), level.long_name());
     }
     for level in levels() {
-        for &weaker in &level.arrows {
-            let _ = writeln!(out, "  \"{}\" -> \"{}\";", level.code, levels()[weaker].code);
+        for weaker in level.row().implies {
+            let _ = writeln!(out, "  \"{}\" -> \"{}\";", level.code(), weaker.code());
         }
     }
     out + "}\n"

@@ -37,7 +37,7 @@ fn expect(edn: &str, holds: &[&str], violated: &[&str]) {
 
 /// The level with a code, or with one of Elle's keywords after a colon.
 fn named(name: &str) -> Level {
-    isoscope::checkers::lattice::named(name).expect("there is such a level").level
+    isoscope::checkers::lattice::named(name).expect("there is such a level")
 }
 
 /// Transactions one after the other in Jepsen's notation, each as the process, the end and the operations: `1 ok ax1 ry[] rx[1,2]`

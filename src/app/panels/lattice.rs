@@ -7,8 +7,8 @@ use crate::app::lattice::{Known, LatticeView, Told, known_here, strongest, wrong
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
 use crate::app::verdict_summary::Conclusion;
-use crate::checkers::lattice::{self, Base, ClaimedLevel, LatticeLevel, Order, PROMISES, Promise, claimed, holds};
-use crate::checkers::{LevelResult, Verdict};
+use crate::checkers::lattice::{self, Base, ClaimedLevel, Order, PROMISES, Promise, claimed, holds};
+use crate::checkers::{Level, LevelResult, Verdict};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
     Align2, Color32, FontId, Label, Pos2, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
@@ -33,8 +33,7 @@ pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests
     let shown = LatticeTable { results, told, view, promised: promised(document, view) };
     ScrollArea::horizontal().id_salt("lattice").show(ui, |ui| table_ui(ui, &shown, requests));
     legend_ui(ui);
-    let chosen = view.chosen.or(view.promise().and_then(Promise::level)).and_then(lattice::level);
-    if let Some(level) = chosen {
+    if let Some(level) = view.chosen.or(view.promise().and_then(Promise::asked)) {
         ui.add_space(4.0);
         explanation_ui(ui, &shown, level, requests);
     }
@@ -47,15 +46,15 @@ struct LatticeTable<'a> {
     /// What anomalies tell.
     told: Told,
     view: &'a LatticeView,
-    /// The codes of the levels that were promised.
-    promised: Vec<&'static str>,
+    /// The levels that were promised.
+    promised: Vec<Level>,
 }
 
-/// The codes of the levels that were promised: what was chosen, else what files next to the history claim.
-fn promised(document: &Document, view: &LatticeView) -> Vec<&'static str> {
-    match view.promise().and_then(Promise::level) {
+/// The levels that were promised: what was chosen, else what files next to the history claim.
+fn promised(document: &Document, view: &LatticeView) -> Vec<Level> {
+    match view.promise().and_then(Promise::asked) {
         Some(chosen) => vec![chosen],
-        None => claims(document).iter().map(|claim| claim.level.code.as_str()).collect(),
+        None => claims(document).iter().map(|claim| claim.level).collect(),
     }
 }
 
@@ -97,15 +96,15 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
         };
         match view.promise() {
             Some(promise) => kept_ui(ui, promise.level().unwrap_or_default(), promise.is_kept(results.iter().copied())),
-            None => claims
-                .iter()
-                .for_each(|ClaimedLevel { level, .. }| kept_ui(ui, &level.code, holds(results, level.level))),
+            None => {
+                claims.iter().for_each(|ClaimedLevel { level, .. }| kept_ui(ui, level.code(), holds(results, *level)))
+            }
         }
         let holds = strongest(results);
         if !holds.is_empty() {
             style::note(ui, format!("strongest known to hold: {}", holds.join(", ")));
         }
-        if !document.is_busy() && document.levels.len() < crate::checkers::Level::EVERY.len() {
+        if !document.is_busy() && document.levels.len() < Level::EVERY.len() {
             command_button_ui(ui, Command::CheckEveryLevel, requests);
         }
     });
@@ -115,8 +114,8 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
 fn bases() -> Vec<&'static Base> {
     let mut bases: Vec<&'static Base> = Vec::new();
     for level in lattice::levels() {
-        if bases.last().is_none_or(|last| last.code != level.base.code) {
-            bases.push(level.base);
+        if bases.last().is_none_or(|last| last.code != level.base().code) {
+            bases.push(level.base());
         }
     }
     bases
@@ -142,9 +141,9 @@ fn table_ui(ui: &mut Ui, shown: &LatticeTable<'_>, requests: &mut Requests) {
         let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
         ui.painter().text(at, Align2::LEFT_CENTER, name_of(order), small.clone(), palette.weak);
         for (column, base) in bases.iter().enumerate() {
-            let of_cell = |level: &&LatticeLevel| level.base.code == base.code && level.order == order;
+            let of_cell = |level: &&Level| level.row().order == order && level.base().code == base.code;
             if let Some(level) = lattice::levels().iter().find(of_cell) {
-                cell_ui(ui, shown, level, cell(row + 1, column), requests);
+                cell_ui(ui, shown, *level, cell(row + 1, column), requests);
             }
         }
     }
@@ -161,13 +160,13 @@ fn name_of(order: Order) -> &'static str {
     }
 }
 
-fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, area: Rect, requests: &mut Requests) {
+fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, area: Rect, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let known = known_here(shown.results, shown.told, level);
     let colour = colour_of(known, &palette);
-    let response = ui.interact(area, ui.id().with(("cell", level.code.as_str())), Sense::click());
+    let response = ui.interact(area, ui.id().with(("cell", level.code())), Sense::click());
     let fill = if known == Known::Nothing { palette.ground } else { palette.tint(colour) };
-    let is_chosen = shown.view.chosen == Some(level.code.as_str()) || response.hovered() || response.has_focus();
+    let is_chosen = shown.view.chosen == Some(level) || response.hovered() || response.has_focus();
     // What follows from another level has a thin border.
     let width = match known {
         _ if is_chosen => 2.2,
@@ -176,15 +175,15 @@ fn cell_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, 
     };
     ui.painter().rect(area, 4.0, fill, Stroke::new(width, colour), StrokeKind::Inside);
     paint_mark(ui, area.center(), known, colour);
-    let is_promised = shown.promised.contains(&level.code.as_str());
+    let is_promised = shown.promised.contains(&level);
     if is_promised {
         // A frame around the cell, for users who do not tell colours apart.
         ui.painter().rect_stroke(area.expand(1.5), 5.0, Stroke::new(2.0, palette.accent), StrokeKind::Outside);
     }
     let promised = if is_promised { ", promised" } else { "" };
-    let spoken = format!("In the lattice, {}: {}{promised}", level.code, sentence(known));
+    let spoken = format!("In the lattice, {}: {}{promised}", level.code(), sentence(known));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
-    on_click(&response, Request::ExplainLevel(level.code.as_str()), requests);
+    on_click(&response, Request::ExplainLevel(level), requests);
     response.on_hover_text(spoken);
 }
 
@@ -276,18 +275,23 @@ fn sentence(known: Known) -> String {
 }
 
 /// What a level promises, who promises it, and what is known of it.
-fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static LatticeLevel, requests: &mut Requests) {
+fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: Level, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let (results, known) = (shown.results, known_here(shown.results, shown.told, level));
     ui.horizontal_wrapped(|ui| {
-        style::bold(ui, &format!("{} · {}", level.code, level.name.replace('-', " ")), style::BODY, palette.strong);
+        style::bold(
+            ui,
+            &format!("{} · {}", level.code(), level.long_name().replace('-', " ")),
+            style::BODY,
+            palette.strong,
+        );
         ui.colored_label(colour_of(known, &palette), sentence(known));
-        let own = results.iter().find(|result| result.level == level.level);
+        let own = results.iter().find(|result| result.level == level);
         if let Some(Verdict::Undecided(cause)) = own.map(|result| &result.verdict) {
             style::note(ui, cause.to_string());
         }
         let shown = match known {
-            Known::Holds(because) | Known::Broken(because) => Some(because.unwrap_or(level.level)),
+            Known::Holds(because) | Known::Broken(because) => Some(because.unwrap_or(level)),
             Known::BrokenBy(_) | Known::BrokenHere | Known::Open | Known::Nothing => None,
         };
         if let (Known::Broken(_), Some(shown)) = (known, shown)
@@ -301,13 +305,13 @@ fn explanation_ui(ui: &mut Ui, shown: &LatticeTable<'_>, level: &'static Lattice
             requests.push(Request::ShowOrder(shown));
         }
     });
-    ui.label(level.promise());
-    let mut facts = vec![format!("What would break it: {}.", level.base.broken_by)];
-    let keywords: Vec<String> = level.elle.iter().map(|keyword| format!(":{keyword}")).collect();
+    ui.label(lattice::promise(level));
+    let mut facts = vec![format!("What would break it: {}.", level.base().broken_by)];
+    let keywords: Vec<String> = level.row().elle.iter().map(|keyword| format!(":{keyword}")).collect();
     if !keywords.is_empty() {
         facts.push(format!("Elle calls it {}.", keywords.join(", ")));
     }
-    let products: Vec<String> = level.promised_by().map(Promise::name).collect();
+    let products: Vec<String> = lattice::promised_by(level).map(Promise::name).collect();
     if !products.is_empty() {
         facts.push(format!("Promised by {}.", products.join(", ")));
     }

@@ -155,7 +155,7 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
 
 /// What other levels say of one that was not asked for, as in the lattice.
 fn implied(document: &Document, level: Level) -> Known {
-    crate::checkers::lattice::level(level.code()).map_or(Known::Nothing, |level| known(&document.verdicts(), level))
+    known(&document.verdicts(), level)
 }
 
 fn said_of_implied(implied: Known) -> Option<String> {

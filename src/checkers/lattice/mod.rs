@@ -2,7 +2,7 @@
 //!
 //! A level is a [base](Base), what a transaction may see, on an [order](Order), what it must have seen because it came
 //! earlier. Every base is one definition with the order as a parameter; nothing else distinguishes snapshot isolation
-//! from strong snapshot isolation. [`levels`] has a row for each level, made of its own and that of its base.
+//! from strong snapshot isolation. The rest of a level is in [its row](Level::row).
 //!
 //! Sources: Adya 1999 (PL-1 to PL-3U), Biswas & Enea 2019 (RC, RA, TCC, PC, SI, SER with sessions), Cerone, Bernardi &
 //! Gotsman 2015 (RA, UA, PSI, PC), Daudjee & Salem 2006 (sessions and real time), Terry et al. 1994 (session
@@ -73,52 +73,37 @@ pub struct Base {
     pub broken_by: &'static str,
 }
 
-/// A level of the lattice.
-#[derive(Clone, Debug)]
-pub struct LatticeLevel {
-    /// Code, as in reports.
-    pub code: String,
-    /// Long name: `plain-snapshot-isolation`; with sessions it is that of the base.
-    pub name: String,
-    /// Its base.
-    pub base: &'static Base,
-    /// Its order.
-    pub order: Order,
-    /// Elle's keywords, without their colons.
-    pub elle: &'static [&'static str],
-    /// The same level, as it is asked for.
-    pub level: Level,
-    /// The strongest levels that it implies, as places in [`levels`].
-    pub arrows: Vec<usize>,
+impl Level {
+    /// What it lets a transaction see, whatever the order.
+    pub fn base(self) -> &'static Base {
+        let code = match self.code() {
+            "SSER" => "SER",
+            code => code.split_once('-').map_or(code, |(_, base)| base),
+        };
+        BASES.iter().find(|base| base.code == code).expect("every level has a base")
+    }
 }
 
-impl LatticeLevel {
-    /// Whether every history that satisfies this level satisfies the other.
-    pub fn implies(&self, other: &LatticeLevel) -> bool {
-        self.level.implies(other.level)
-    }
+/// What a level promises, in sentences.
+pub fn promise(level: Level) -> String {
+    let (base, order) = (level.base(), level.row().order);
+    let is_alone = levels().iter().filter(|level| level.base().code == base.code).count() == 1;
+    let of_order = match base.code {
+        // Cut isolation and linearizability say themselves what counts.
+        "CI" => String::new(),
+        _ if is_alone && order != Order::Plain => String::new(),
+        // They say nothing of what is seen, only of one order.
+        _ if order == Order::RealTime && matches!(base.code, "PL1" | "PL2" | "RC" | "CS") => {
+            " The order of transactions agrees with real time and with sessions; stale reads are allowed.".to_owned()
+        }
+        _ => format!(" {}.", upper(order.adds())),
+    };
+    format!("{}.{of_order}", upper(base.promise))
+}
 
-    /// What it promises, in sentences.
-    pub fn promise(&self) -> String {
-        let is_alone = levels().iter().filter(|level| level.base.code == self.base.code).count() == 1;
-        let order = match self.base.code {
-            // Cut isolation and linearizability say themselves what counts.
-            "CI" => String::new(),
-            _ if is_alone && self.order != Order::Plain => String::new(),
-            // They say nothing of what is seen, only of one order.
-            _ if self.order == Order::RealTime && matches!(self.base.code, "PL1" | "PL2" | "RC" | "CS") => {
-                " The order of transactions agrees with real time and with sessions; stale reads are allowed."
-                    .to_owned()
-            }
-            _ => format!(" {}.", upper(self.order.adds())),
-        };
-        format!("{}.{order}", upper(self.base.promise))
-    }
-
-    /// The products and settings that promise it.
-    pub fn promised_by(&self) -> impl Iterator<Item = &'static Promise> + '_ {
-        PROMISES.iter().filter(|promise| promise.level() == Some(self.code.as_str()))
-    }
+/// The products and settings that promise a level.
+pub fn promised_by(level: Level) -> impl Iterator<Item = &'static Promise> {
+    PROMISES.iter().filter(move |promise| promise.asked() == Some(level))
 }
 
 fn upper(text: &str) -> String {
@@ -127,42 +112,14 @@ fn upper(text: &str) -> String {
 }
 
 /// All levels: bases from weakest to strongest, each on its orders.
-pub fn levels() -> &'static [LatticeLevel] {
-    static LEVELS: LazyLock<Vec<LatticeLevel>> = LazyLock::new(build);
+pub fn levels() -> &'static [Level] {
+    static LEVELS: LazyLock<Vec<Level>> = LazyLock::new(|| {
+        let place = |level: &Level| BASES.iter().position(|base| base.code == level.base().code);
+        let mut levels = Level::EVERY.to_vec();
+        levels.sort_by_key(|level| (place(level), level.row().order));
+        levels
+    });
     &LEVELS
-}
-
-/// The level with this code, exactly as in reports.
-pub fn level(code: &str) -> Option<&'static LatticeLevel> {
-    levels().iter().find(|level| level.code == code)
-}
-
-/// The code of a level's base.
-fn base_of(level: Level) -> &'static str {
-    match level.code() {
-        "SSER" => "SER",
-        code => code.split_once('-').map_or(code, |(_, base)| base),
-    }
-}
-
-fn build() -> Vec<LatticeLevel> {
-    let on_orders = |base: &'static Base| {
-        let mut levels: Vec<Level> = Level::EVERY.into_iter().filter(|level| base_of(*level) == base.code).collect();
-        levels.sort_by_key(|level| level.row().order);
-        levels.into_iter().map(move |level| (base, level))
-    };
-    let all: Vec<(&'static Base, Level)> = BASES.iter().flat_map(on_orders).collect();
-    let place = |weaker: &Level| all.iter().position(|(_, level)| level == weaker);
-    let row = |&(base, level): &(&'static Base, Level)| LatticeLevel {
-        code: level.code().to_owned(),
-        name: level.long_name().to_owned(),
-        base,
-        order: level.row().order,
-        elle: level.row().elle,
-        level,
-        arrows: level.row().implies.iter().filter_map(place).collect(),
-    };
-    all.iter().map(row).collect()
 }
 
 #[cfg(test)]

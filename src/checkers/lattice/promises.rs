@@ -1,6 +1,6 @@
 //! What products promise, as levels: a claim to check a recording against, not a finding about the product.
 
-use super::{LatticeLevel, level, named};
+use super::named;
 use crate::checkers::{Level, LevelResult, Verdict};
 use crate::history::LEVEL_CLAIMED;
 
@@ -63,7 +63,7 @@ impl Promise {
 
     /// The level whose verdict tells whether it is kept.
     pub fn asked(&self) -> Option<Level> {
-        self.level().and_then(level).map(|promised| promised.level)
+        self.level().and_then(Level::with_code)
     }
 
     /// Whether verdicts show that it is kept, or broken; `None` if they show neither.
@@ -97,7 +97,7 @@ pub struct ClaimedLevel {
     /// Elle's keyword for it, with its colon.
     pub keyword: String,
     /// The level.
-    pub level: &'static LatticeLevel,
+    pub level: Level,
 }
 
 /// The levels claimed in what accompanying files say, in lines like `level claimed: [:snapshot-isolation]`
@@ -107,7 +107,7 @@ pub fn claimed(about: &[String]) -> Vec<ClaimedLevel> {
     for line in about.iter().filter_map(|line| line.strip_prefix(LEVEL_CLAIMED)?.strip_prefix(": ")) {
         for word in line.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '-' | '+' | '.'))) {
             if let Some(named) = word.starts_with(':').then(|| named(word)).and_then(Result::ok)
-                && found.iter().all(|known| known.level.code != named.code)
+                && found.iter().all(|known| known.level != named)
             {
                 found.push(ClaimedLevel { keyword: word.to_owned(), level: named });
             }
