@@ -24,5 +24,5 @@ pub use digraph::{Arc, Digraph};
 pub use path::{PathFinder, shortest_cycle};
 pub use rows::Rows;
 pub(crate) use rows::row_begins;
-pub use scc::{Components, strong_components};
+pub use scc::{Components, component_numbers, strong_components};
 pub use topological::{topological_order, topological_order_by_priority};

@@ -65,12 +65,18 @@ const UNSEEN: u32 = u32::MAX;
 
 /// Finds the strongly connected components. O(vertices + edges), no recursion.
 pub fn strong_components(graph: &Digraph) -> Components {
-    let n = graph.n_vertices();
+    let (component, count) = component_numbers(graph.n_vertices(), |v, nth| graph.successors(v).get(nth).copied());
+    collect(graph, component, count)
+}
+
+/// The component of each vertex, numbered as in [`Components`], and how many there are, for a graph that is stored in
+/// another form: `successor` gives the nth vertex, from 0, that an edge of a vertex leads to. O(vertices + edges).
+pub fn component_numbers(n: usize, mut successor: impl FnMut(u32, usize) -> Option<u32>) -> (Vec<u32>, usize) {
     let mut component = vec![UNSEEN; n];
     // Order of discovery while a vertex is open; low[v] is the smallest one known to be reachable.
     let mut low = vec![UNSEEN; n];
-    let mut next_edge: Vec<u32> = (0..n as u32).map(|v| graph.row(v).start as u32).collect();
-    let mut call: Vec<(u32, u32)> = Vec::new();
+    // Open vertices on the current path: each with its order of discovery and how many of its edges were followed.
+    let mut call: Vec<(u32, u32, usize)> = Vec::new();
     let mut open: Vec<u32> = Vec::new();
     let mut discovered = 0u32;
     let mut count = 0u32;
@@ -78,19 +84,18 @@ pub fn strong_components(graph: &Digraph) -> Components {
         if low[root as usize] != UNSEEN {
             continue;
         }
-        call.push((root, discovered));
+        call.push((root, discovered, 0));
         low[root as usize] = discovered;
         discovered += 1;
         open.push(root);
-        while let Some(&(vertex, index)) = call.last() {
+        while let Some(&mut (vertex, index, ref mut nth)) = call.last_mut() {
             let v = vertex as usize;
-            let place = next_edge[v] as usize;
-            if place < graph.row(vertex).end {
-                next_edge[v] += 1;
-                let to = graph.target(place) as usize;
+            if let Some(to) = successor(vertex, *nth) {
+                *nth += 1;
+                let to = to as usize;
                 if low[to] == UNSEEN {
                     low[to] = discovered;
-                    call.push((to as u32, discovered));
+                    call.push((to as u32, discovered, 0));
                     discovered += 1;
                     open.push(to as u32);
                 } else if component[to] == UNSEEN {
@@ -99,7 +104,7 @@ pub fn strong_components(graph: &Digraph) -> Components {
                 continue;
             }
             call.pop();
-            if let Some(&(parent, _)) = call.last() {
+            if let Some(&(parent, ..)) = call.last() {
                 low[parent as usize] = low[parent as usize].min(low[v]);
             }
             if low[v] == index {
@@ -113,7 +118,7 @@ pub fn strong_components(graph: &Digraph) -> Components {
             }
         }
     }
-    collect(graph, component, count as usize)
+    (component, count as usize)
 }
 
 /// Groups the vertices by component and determines which components have cycles.

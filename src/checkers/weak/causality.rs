@@ -4,7 +4,7 @@
 //! nodes in both directions. Knows nothing about axioms.
 
 use crate::control::{Control, Interrupt};
-use crate::graph::Rows;
+use crate::graph::{Rows, component_numbers};
 use crate::relations::{Index, Listed, NONE, Node};
 use std::sync::OnceLock;
 
@@ -172,8 +172,8 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). ⊥ precedes every node: if a node is
-    /// forced before ⊥, that node and all before it form the first component. O(n + edges).
+    /// Components of SO ∪ WR ∪ forced edges. ⊥ precedes every node: if a node is forced before ⊥, that node and all
+    /// before it form the first component. O(n + edges).
     pub(super) fn new(
         causality: &Causality<'_>,
         forced: &ForcedEdges,
@@ -182,65 +182,25 @@ impl Components {
         // ⊥ is a vertex after the nodes, only if some edge leads to it.
         let n = causality.n() as Node;
         let n_vertices = causality.n() + usize::from(forced.reach_initial());
-        // Numbers of first visit from 1 (0: not visited); a finished component gets u32::MAX as low link.
-        let mut number = vec![0u32; n_vertices];
-        let mut low = vec![0u32; n_vertices];
-        let mut of = vec![0u32; n_vertices];
-        let mut open: Vec<Node> = Vec::new();
-        let mut calls: Vec<(Node, u32)> = Vec::new();
-        let mut visited = 0u32;
-        let mut n_components = 0u32;
-        let mut steps = 0usize;
-        for root in 0..n_vertices as Node {
-            if number[root as usize] != 0 {
-                continue;
+        let (mut steps, mut goes_on) = (0, control.check());
+        let (mut of, len) = component_numbers(n_vertices, |v, nth| {
+            steps += 1;
+            goes_on = goes_on.and_then(|()| control.tick(steps));
+            // Once the work is to end, no edge is followed any more.
+            goes_on.ok()?;
+            match v == n {
+                true => (0..n).nth(nth),
+                false => neighbour(causality, forced, v, nth),
             }
-            calls.push((root, 0));
-            while let Some(&mut (v, ref mut cursor)) = calls.last_mut() {
-                steps += 1;
-                control.tick(steps)?;
-                if *cursor == 0 {
-                    visited += 1;
-                    number[v as usize] = visited;
-                    low[v as usize] = visited;
-                    open.push(v);
-                }
-                let next = match v == n {
-                    true if *cursor < n => Neighbour::Node(*cursor),
-                    true => Neighbour::End,
-                    false => neighbour(causality, forced, v, *cursor),
-                };
-                *cursor += 1;
-                match next {
-                    Neighbour::None => {}
-                    Neighbour::Node(w) if number[w as usize] == 0 => calls.push((w, 0)),
-                    Neighbour::Node(w) => low[v as usize] = low[v as usize].min(low_of_open(&number, &low, w)),
-                    Neighbour::End => {
-                        calls.pop();
-                        if low[v as usize] == number[v as usize] {
-                            while let Some(w) = open.pop() {
-                                of[w as usize] = n_components;
-                                low[w as usize] = u32::MAX;
-                                if w == v {
-                                    break;
-                                }
-                            }
-                            n_components += 1;
-                        }
-                        if let Some(&(parent, _)) = calls.last() {
-                            low[parent as usize] = low[parent as usize].min(low[v as usize]);
-                        }
-                    }
-                }
-            }
-        }
+        });
+        goes_on?;
         // ⊥, if it is a vertex, shares its component with the nodes that are forced before it.
-        of.truncate(n as usize);
-        // Tarjan finishes components in reverse topological order.
+        of.truncate(causality.n());
+        // The edges lead from larger numbers to smaller ones.
         for c in &mut of {
-            *c = n_components - 1 - *c;
+            *c = len as u32 - 1 - *c;
         }
-        let members = Rows::new(n_components as usize, of.iter().copied().zip(0..));
+        let members = Rows::new(len, of.iter().copied().zip(0..));
         Ok(Components { of, members })
     }
 
@@ -283,27 +243,14 @@ impl Components {
     }
 }
 
-enum Neighbour {
-    Node(Node),
-    None,
-    End,
-}
-
+/// The nth node that SO, then WR, then a forced edge leads to from `v`; ⊥ counts as the node after all others.
 #[inline]
-fn neighbour(causality: &Causality<'_>, forced: &ForcedEdges, v: Node, cursor: u32) -> Neighbour {
-    let Some(place) = (cursor as usize).checked_sub(1) else {
-        return causality.index.successor(v).map_or(Neighbour::None, Neighbour::Node);
-    };
-    let readers = causality.readers(v);
-    if let Some(&w) = readers.get(place) {
-        return Neighbour::Node(w);
+fn neighbour(causality: &Causality<'_>, forced: &ForcedEdges, v: Node, nth: usize) -> Option<Node> {
+    let (successor, readers) = (causality.index.successor(v), causality.readers(v));
+    let of_session = usize::from(successor.is_some());
+    match nth.checked_sub(of_session) {
+        None => successor,
+        Some(place) if place < readers.len() => Some(readers[place]),
+        Some(place) => Some(forced.of(v).get(place - readers.len())?.to.min(causality.n() as Node)),
     }
-    let initial = causality.n() as Node;
-    forced.of(v).get(place - readers.len()).map_or(Neighbour::End, |edge| Neighbour::Node(edge.to.min(initial)))
-}
-
-/// The visit number of `w` while its component is open, else a number that changes no minimum.
-#[inline]
-fn low_of_open(number: &[u32], low: &[u32], w: Node) -> u32 {
-    if low[w as usize] == u32::MAX { u32::MAX } else { number[w as usize] }
 }
