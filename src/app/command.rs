@@ -6,8 +6,8 @@
 
 use super::grouping::GroupBy;
 use super::notes::Note;
+use super::page::Page;
 use super::page::PageRow;
-use super::vocabulary::Page;
 use crate::checkers::{Level, ViolationId};
 use crate::export::{ExportKind, Part};
 use crate::history::{KeyId, OperationId, SessionId, TransactionId};

@@ -1,9 +1,9 @@
 //! Figures of a history for plots: how skewed access to keys is, how large transactions are, how many abort, and where
 //! anomalies are. Computed off the frame, small enough to draw.
 
+use super::page::Page;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
-use super::vocabulary::Page;
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, Statistics, TransactionId};

@@ -2,10 +2,10 @@
 //! large.
 
 use super::canvas::sketch::Sketch;
+use super::page::Page;
 use super::picture::ROOM;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
-use super::vocabulary::Page;
 use crate::checkers::{Violation, ViolationId};
 use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::matrix::Table;

@@ -1,7 +1,7 @@
 //! The order in which the history browser lists sessions and transactions, and which it lists. Computed off the frame.
 
+use super::page::Page;
 use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
 use crate::control::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, SessionId, TransactionId, as_typed};

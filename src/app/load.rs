@@ -1,11 +1,12 @@
 //! Reading and checking a history off the frame, with results as they come.
 
 use super::App;
+use super::page::Page;
 use super::samples;
 use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
 use super::unreadable::Unreadable;
-use super::vocabulary::{Page, Phase, Source};
+use super::vocabulary::{Phase, Source};
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;

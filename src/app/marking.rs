@@ -2,8 +2,8 @@
 
 use super::App;
 use super::marks::Ask;
+use super::page::Page;
 use super::state::Document;
-use super::vocabulary::Page;
 use crate::history::{MarkPlace, Named, TransactionId};
 
 impl App {

@@ -82,6 +82,7 @@ use command::{Command, Focused, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
 use exporting::EXPORT;
+use page::Page;
 use picture::Picture;
 use state::State;
 use std::collections::VecDeque;
@@ -90,7 +91,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use style::Palette;
 use tasks::Tasks;
-use vocabulary::{Attention, Page};
+use vocabulary::Attention;
 
 /// How often a frame is drawn while work runs, to update the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);

@@ -1,6 +1,7 @@
 //! The views the user has visited: back and forward, as in a web browser.
 
-use super::vocabulary::{Attention, Page};
+use super::page::Page;
+use super::vocabulary::Attention;
 use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
 

@@ -3,9 +3,9 @@
 use super::App;
 use super::exporting::EXPORT;
 use super::files::write_whole;
+use super::page::Page;
 use super::state::{Document, ExportForm};
 use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
 use crate::checkers::{Level, LevelResult};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::passes::{Passes, Surroundings, markdown};

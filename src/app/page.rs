@@ -1,7 +1,5 @@
-//! What is constant about each page: one row per page, in the order of the tabs. What a page needs and how it is drawn is
-//! in `pages`.
+//! The pages and what is constant about each, in one table. What a page needs and how it is drawn is in `pages`.
 
-use super::vocabulary::Page;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 /// What a page is about.
@@ -32,28 +30,45 @@ pub struct PageRow {
     pub about: About,
 }
 
-const fn plain(key: Key) -> KeyboardShortcut {
-    KeyboardShortcut::new(Modifiers::NONE, key)
+/// The pages and their rows, each from one line: its name, key, word and what it is about, and what it shows.
+macro_rules! pages {
+    ($($(#[$default:meta])? $page:ident = $name:literal, $key:ident, $word:literal, $about:ident => $tooltip:literal;)*) => {
+        /// A page in the middle of the window.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Page {
+            $($(#[$default])? #[doc = concat!($tooltip, ".")] $page,)*
+        }
+
+        const ROWS: &[PageRow] = &[$(PageRow {
+            page: Page::$page,
+            name: $name,
+            tooltip: $tooltip,
+            keys: [KeyboardShortcut::new(Modifiers::NONE, Key::$key)],
+            word: $word,
+            about: About::$about,
+        },)*];
+    };
 }
 
-#[rustfmt::skip]
-static ROWS: [PageRow; 10] = [
-    PageRow { page: Page::Graph, name: "Graph", keys: [plain(Key::Num1)], word: "graph", about: About::Drawing, tooltip: "The dependency graph of the selected anomaly" },
-    PageRow { page: Page::Lanes, name: "Lanes", keys: [plain(Key::Num2)], word: "lanes", about: About::Drawing, tooltip: "The sessions on a time axis" },
-    PageRow { page: Page::Key, name: "Key", keys: [plain(Key::Num3)], word: "key", about: About::Anomaly, tooltip: "The versions of a key in order, with their readers" },
-    PageRow { page: Page::Matrix, name: "Matrix", keys: [plain(Key::Num4)], word: "matrix", about: About::Anomaly, tooltip: "Who depends on whom, as a table" },
-    PageRow { page: Page::Text, name: "Text", keys: [plain(Key::Num5)], word: "text", about: About::Anomaly, tooltip: "The argument in words, ready to copy" },
-    PageRow { page: Page::Browser, name: "History", keys: [plain(Key::Num6)], word: "history", about: About::History, tooltip: "All sessions, transactions and operations" },
-    PageRow { page: Page::Order, name: "Order", keys: [plain(Key::Num7)], word: "order", about: About::History, tooltip: "An order that explains every read, step by step, of the strongest level that holds" },
-    PageRow { page: Page::Health, name: "Health", keys: [plain(Key::Num8)], word: "health", about: About::History, tooltip: "Whether the history can be trusted, and by which rules it is read" },
-    PageRow { page: Page::Statistics, name: "Statistics", keys: [plain(Key::Num9)], word: "statistics", about: About::History, tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie" },
-    PageRow { page: Page::Checkers, name: "Checkers", keys: [plain(Key::C)], word: "checkers", about: About::History, tooltip: "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory" },
-];
+// In the order of the tabs.
+pages! {
+    #[default]
+    Graph = "Graph", Num1, "graph", Drawing => "The dependency graph of the selected anomaly";
+    Lanes = "Lanes", Num2, "lanes", Drawing => "The sessions on a time axis";
+    Key = "Key", Num3, "key", Anomaly => "The versions of a key in order, with their readers";
+    Matrix = "Matrix", Num4, "matrix", Anomaly => "Who depends on whom, as a table";
+    Text = "Text", Num5, "text", Anomaly => "The argument in words, ready to copy";
+    Browser = "History", Num6, "history", History => "All sessions, transactions and operations";
+    Order = "Order", Num7, "order", History => "An order that explains every read, step by step, of the strongest level that holds";
+    Health = "Health", Num8, "health", History => "Whether the history can be trusted, and by which rules it is read";
+    Statistics = "Statistics", Num9, "statistics", History => "Access skew, transaction sizes, abort rate and where anomalies lie";
+    Checkers = "Checkers", C, "checkers", History => "Several checkers on this history, or a sweep over generated ones of growing size: what each says, its time and memory";
+}
 
 impl Page {
     /// The rows of all pages, in the order of the tabs.
     pub fn table() -> &'static [PageRow] {
-        &ROWS
+        ROWS
     }
 
     /// Its row in the table.

@@ -2,9 +2,9 @@
 
 use super::canvas::Canvas;
 use super::command::Requests;
+use super::page::Page;
 use super::panels::lanes::LanesView;
 use super::state::{Document, State};
-use super::vocabulary::Page;
 use super::{App, panels};
 use egui::Ui;
 

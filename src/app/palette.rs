@@ -188,7 +188,7 @@ fn best(found: impl Iterator<Item = PaletteEntry>) -> Vec<PaletteEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::vocabulary::Page;
+    use crate::app::page::Page;
 
     #[test]
     fn a_transaction_is_found_by_its_name() {

@@ -185,7 +185,7 @@ fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::vocabulary::Page;
+    use crate::app::page::Page;
 
     fn leads(request: Request) -> ResolvedPath {
         look(&request, &Control::new()).expect("nothing stops it")

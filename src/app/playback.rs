@@ -1,9 +1,10 @@
 //! Going through a counterexample: how its argument comes about, layer by layer, and its cases, one after another.
 
 use super::App;
+use super::page::Page;
 use super::picture::{self, Picture, Scope, Shows};
 use super::state::Document;
-use super::vocabulary::{Attention, Page, Stage};
+use super::vocabulary::{Attention, Stage};
 use crate::counterexample::edges_to_draw;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 
 use super::App;
 use super::arrangement::Arrangement;
-use super::vocabulary::Page;
+use super::page::Page;
 use crate::checkers::{ViolationId, ViolationName};
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};

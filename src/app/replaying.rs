@@ -1,9 +1,10 @@
 //! Stepping through the operations of a counterexample.
 
 use super::App;
+use super::page::Page;
 use super::picture::Argument;
 use super::tasks::{Failure, Task};
-use super::vocabulary::{Attention, Page};
+use super::vocabulary::Attention;
 use crate::checkers::ViolationId;
 use crate::control::{Control, Interrupt};
 use crate::counterexample::replay::{self, Action, Known, ReplayRun, Versions};

@@ -1,12 +1,13 @@
 //! Stepping: to the next anomaly, the next step of the argument, a transaction of the history.
 
 use super::App;
+use super::page::Page;
 use super::picture::{self};
 use super::raw;
 use super::state::Browser;
 use super::tree::Branch;
 use super::versions::Wanted;
-use super::vocabulary::{Attention, Page};
+use super::vocabulary::Attention;
 use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
 use crate::relations::EdgeIndex;

@@ -5,7 +5,7 @@
 //! file but those that define and ask it.
 
 use super::App;
-use super::vocabulary::Page;
+use super::page::Page;
 use crate::control::{Control, Progress};
 use crate::jobs::{Job, JobState, Outbox, Revision};
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! A tour of five steps through one small history: where everything is, and how to go on.
 
 use super::App;
+use super::page::Page;
 use super::samples;
-use super::vocabulary::{Attention, Page, Source};
+use super::vocabulary::{Attention, Source};
 
 /// The history that the tour is about.
 const SAMPLE: &str = "tap-k-fractured-read.txt";

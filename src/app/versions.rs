@@ -1,7 +1,7 @@
 //! The key whose versions are requested, and finding them.
 
+use super::page::Page;
 use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
 use crate::checkers::Violation;
 use crate::control::Control;
 use crate::control::sorting::going;

@@ -82,32 +82,6 @@ pub enum Phase {
     Failed,
 }
 
-/// The page in the middle of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Page {
-    /// The dependency graph.
-    #[default]
-    Graph,
-    /// Sessions on a time axis.
-    Lanes,
-    /// The versions of a key.
-    Key,
-    /// Which transaction depends on which, as a table.
-    Matrix,
-    /// All sessions, transactions and operations.
-    Browser,
-    /// The argument as text.
-    Text,
-    /// Whether the history can be trusted, and by which rules it is read.
-    Health,
-    /// An order that explains every read, as a run to step through.
-    Order,
-    /// Figures of the history.
-    Statistics,
-    /// Several checkers side by side.
-    Checkers,
-}
-
 /// A part of the picture that has the user's attention, in terms of the counterexample's own history unless stated
 /// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! Showing the order that explains every read at a satisfied level.
 
 use super::App;
+use super::page::Page;
 use super::tasks::{Failure, Task};
-use super::vocabulary::Page;
 use crate::checkers::{Level, Verdict, Witness};
 use crate::control::Control;
 use crate::counterexample::passes::Passes;

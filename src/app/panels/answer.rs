@@ -2,10 +2,11 @@
 
 use crate::app::canvas::Canvas;
 use crate::app::command::{Command, Request, Requests};
+use crate::app::page::Page;
 use crate::app::picture::{self, Picture};
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
-use crate::app::vocabulary::{Attention, Focus, Page};
+use crate::app::vocabulary::{Attention, Focus};
 use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
 use crate::history::TransactionId;

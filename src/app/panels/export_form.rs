@@ -2,9 +2,9 @@
 
 use super::on_click;
 use crate::app::command::{Command, Request, Requests};
+use crate::app::page::Page;
 use crate::app::state::{Document, ExportForm};
 use crate::app::style::{self, Palette};
-use crate::app::vocabulary::Page;
 use crate::export::{EXPORTERS, ExportKind};
 use egui::{Id, Ui, WidgetInfo, WidgetType};
 use std::path::{Path, PathBuf};

@@ -3,9 +3,9 @@
 use super::chart::{axis, high_chart_ui, series};
 use crate::app::command::Requests;
 use crate::app::figures::Figures;
+use crate::app::page::Page;
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, counted};
-use crate::app::vocabulary::Page;
 use crate::export::chart::{Axis, Chart, Marks, Series, Unit};
 use crate::report::grouped;
 use egui::{ScrollArea, Ui};

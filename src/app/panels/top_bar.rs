@@ -2,9 +2,10 @@
 
 use super::{command_button_ui, health, on_command, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
+use crate::app::page::Page;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
-use crate::app::vocabulary::{Page, Source, file_name};
+use crate::app::vocabulary::{Source, file_name};
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the bar.

@@ -1,11 +1,11 @@
 //! What is shown in place of a history that could not be read.
 
 use crate::app::command::{Command, Request, Requests};
+use crate::app::page::Page;
 use crate::app::samples;
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use crate::app::unreadable::Unreadable;
-use crate::app::vocabulary::Page;
 use egui::{RichText, ScrollArea, Ui};
 
 /// Maximum number of lines of an example.
