@@ -137,7 +137,7 @@ fn decide(file: &Path) {
         let first =
             |document: &Document| document.catalogue.as_ref().is_some_and(|all| !all.findings.violations.is_empty());
         let is_there = [
-            !document.levels.is_empty() && document.levels.iter().all(|(_, result)| result.is_some()),
+            !document.results.levels.is_empty() && document.results.levels.iter().all(|(_, result)| result.is_some()),
             first(document),
             document.picture.is_some(),
             document.history.is_some() && !document.is_busy(),

@@ -129,14 +129,15 @@ impl App {
     pub(super) fn arrangement(&self) -> Option<Arrangement> {
         let document = self.state.document.as_ref()?;
         let name = |t: &TransactionId| document.history.as_ref().map(|history| history.transaction_name(*t));
-        let named = document.hidden.iter().filter_map(name);
+        let named = document.visibility.hidden.iter().filter_map(name);
         Some(Arrangement {
             filter: document.tree.filter().to_owned(),
             group_by: document.tree.by().word().to_owned(),
             hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
-            hidden_transactions: named.chain(document.hidden_names.iter().cloned()).collect(),
+            hidden_transactions: named.chain(document.visibility.hidden_names.iter().cloned()).collect(),
             layout: layout_word(self.state.layout).to_owned(),
             overrides: document
+                .visibility
                 .overrides
                 .iter()
                 .filter(|(_, p)| !p.is_empty())
@@ -144,8 +145,8 @@ impl App {
                 .collect(),
             notes: document.notes.clone(),
             marks: document.marks.all.clone(),
-            chosen: document.chosen.clone(),
-            evidence: (document.selected, document.evidence.clone()),
+            chosen: document.parts.chosen.clone(),
+            evidence: (document.selected, document.argument.evidence.clone()),
         })
     }
 
@@ -161,23 +162,25 @@ impl App {
         // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
         let names = arrangement.hidden_transactions;
         let transactions: BTreeSet<TransactionId> =
-            names.iter().filter_map(|name| document.named.get(name)).flatten().copied().collect();
+            names.iter().filter_map(|name| document.visibility.named.get(name)).flatten().copied().collect();
         if document.history.is_none() {
-            document.hidden_names = names;
+            document.visibility.hidden_names = names;
         }
-        document.chosen = arrangement.chosen;
+        document.parts.chosen = arrangement.chosen;
         let (of, evidence) = arrangement.evidence;
-        let unfolded = of == document.selected && evidence.is_some() && evidence != document.evidence;
+        let unfolded = of == document.selected && evidence.is_some() && evidence != document.argument.evidence;
         if unfolded {
-            document.evidence = evidence;
+            document.argument.evidence = evidence;
         }
-        let redraw = unfolded || transactions != document.hidden || arrangement.overrides != document.overrides;
-        document.hidden = transactions;
-        document.overrides = arrangement.overrides;
+        let redraw = unfolded
+            || transactions != document.visibility.hidden
+            || arrangement.overrides != document.visibility.overrides;
+        document.visibility.hidden = transactions;
+        document.visibility.overrides = arrangement.overrides;
         let kind = layout_of(&arrangement.layout);
         if self.state.layout != kind || redraw {
             self.state.layout = kind;
-            let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+            let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
             self.redraw(expanded);
         }
     }

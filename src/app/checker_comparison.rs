@@ -153,7 +153,9 @@ impl App {
     /// Asks which checkers are for the open history.
     pub(super) fn prepare_comparison(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.results.resolution.clone()) else {
+            return;
+        };
         if std::mem::replace(&mut document.comparison.looked, true) {
             return;
         }

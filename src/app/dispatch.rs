@@ -13,7 +13,7 @@ use super::panels::live::LiveView;
 use super::paths::LOOK;
 use super::picture::{DRAW, LayoutKind};
 use super::replaying::REPLAY;
-use super::state::{Document, ExportForm};
+use super::state::{Cover, Document, ExportForm};
 use super::text_size;
 use super::versions::Wanted;
 use super::vocabulary::{Attention, Focus, Phase, Source, Stage};
@@ -63,7 +63,9 @@ impl App {
                     self.state.hidden.insert(relation);
                 }
             }
-            Request::Focus(Focus::Pin(attention)) => self.with_document(|document| document.pinned = attention),
+            Request::Focus(Focus::Pin(attention)) => {
+                self.with_document(|document| document.argument.pinned = attention)
+            }
             Request::Focus(Focus::Hover(_)) => {}
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
             Request::ShowLayer(layer) => self.set_stage(layer.map_or(Stage::Argument, Stage::Layer)),
@@ -97,10 +99,10 @@ impl App {
             Request::SetNote(identity, note) => self.set_note(identity, note),
             Request::Choose(transactions) => self.choose(transactions, true),
             Request::ChooseMore(transactions) => self.choose(transactions, false),
-            Request::ChooseNone => self.with_document(|document| document.chosen.clear()),
+            Request::ChooseNone => self.with_document(|document| document.parts.chosen.clear()),
             Request::ClearWhatIf => {
                 self.tasks.cancel(&CHECK_PART);
-                self.with_document(|document| jobs::discard(std::mem::take(&mut document.what_if)));
+                self.with_document(|document| jobs::discard(std::mem::take(&mut document.parts.asked)));
             }
             Request::Tour(stop) => self.go_on_tour(stop),
             Request::Hide(transactions) => self.hide(Some(transactions)),
@@ -157,9 +159,9 @@ impl App {
             Request::ChooseKey(key) => self.ask_for_key(Wanted::Key(key)),
             Request::FindKey(name) => self.show_key(Wanted::Named(name)),
             Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
-            Request::DetailsHeight(height) => self.state.details_height = Some(height),
-            Request::AllLanes(all) => self.state.all_lanes = all,
-            Request::WholeGroup(whole) => self.with_document(|document| document.whole_group = whole),
+            Request::DetailsHeight(height) => self.state.preferences.details_height = Some(height),
+            Request::AllLanes(all) => self.state.preferences.all_lanes = all,
+            Request::WholeGroup(whole) => self.with_document(|document| document.component.whole = whole),
             Request::PaletteText(text) => self.search(text),
             Request::PaletteMove(step) => {
                 if let Some(palette) = &mut self.state.palette {
@@ -170,7 +172,7 @@ impl App {
             Request::GoToStep(step) => self.go_to_step(step, false),
             Request::ShowOperation(operation) => self.handle_operation(operation),
             Request::OpenFinding(place) => self.with_document(|document| {
-                document.open_finding = (document.open_finding != Some(place)).then_some(place)
+                document.trust.open_finding = (document.trust.open_finding != Some(place)).then_some(place)
             }),
             Request::SetRule(name, word) => self.with_document(|document| document.form.set(name, word)),
             Request::ReadAgain => self.read_again(),
@@ -247,7 +249,7 @@ impl App {
             Command::Hide => self.hide_pinned(),
             Command::Keep => self.keep_pinned(),
             Command::FoldSession => self.fold_pinned(),
-            Command::SwitchScope => self.with_document(|document| document.whole_group = !document.whole_group),
+            Command::SwitchScope => self.with_document(|document| document.component.whole = !document.component.whole),
             Command::NextLayer => self.step_layer(1),
             Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
@@ -272,9 +274,10 @@ impl App {
             Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
             Command::Details => {
                 // On other pages it shows what was asked for.
-                self.state.no_details = self.state.page == Page::Graph && !self.state.no_details;
+                self.state.preferences.no_details =
+                    self.state.page == Page::Graph && !self.state.preferences.no_details;
                 self.state.page = Page::Graph;
-                let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+                let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
                 self.redraw(expanded);
             }
             Command::Locate => self.locate(),
@@ -300,9 +303,8 @@ impl App {
                 self.state.show_batch = (covered || !self.state.show_batch) && self.state.batch.is_some();
             }
             Command::ShowCollect => {
-                let is_shown = self.state.show_collect;
-                self.state.uncover();
-                self.state.show_collect = !is_shown;
+                let is_shown = self.state.cover == Some(Cover::Collect);
+                self.state.cover = (!is_shown).then_some(Cover::Collect);
             }
             Command::Follow => self.follow_or_return(),
             Command::HoldLanes => self.hold_lanes(),
@@ -312,13 +314,17 @@ impl App {
             Command::CompareLevels => self.start_collecting(Collect::Compare),
             Command::OpenCollected => self.open_collected(None),
             Command::WriteRounds => self.write_rounds(),
-            Command::SwitchTime => self.state.true_time = !self.state.true_time,
+            Command::SwitchTime => self.state.preferences.true_time = !self.state.preferences.true_time,
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
-            Command::LargerText => self.state.text_size = text_size::next(self.state.text_size, true),
-            Command::SmallerText => self.state.text_size = text_size::next(self.state.text_size, false),
-            Command::UsualText => self.state.text_size = text_size::SIZES[0],
+            Command::LargerText => {
+                self.state.preferences.text_size = text_size::next(self.state.preferences.text_size, true)
+            }
+            Command::SmallerText => {
+                self.state.preferences.text_size = text_size::next(self.state.preferences.text_size, false)
+            }
+            Command::UsualText => self.state.preferences.text_size = text_size::SIZES[0],
             Command::Tour => self.go_on_tour(Some(0)),
             Command::Help => self.state.help = !self.state.help,
         }
@@ -397,7 +403,7 @@ impl App {
             self.state.tell(true, "Select an anomaly first: there is nothing to report yet");
             return;
         };
-        let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
+        let (Some(history), Some(health)) = (document.history.clone(), document.trust.health.clone()) else { return };
         let id = picture.argument.shown.to_string().replace('/', "-");
         let folder = document.file_beside(&format!("{id}-report"));
         let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
@@ -420,23 +426,23 @@ impl App {
         } else if self.was_typing {
             // egui itself releases the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
-        } else if self.state.show_collect {
+        } else if self.state.cover == Some(Cover::Collect) {
             // A run goes on in the background while the user looks at something else; only its own page stops it.
-            self.state.show_collect = self.cancel_collecting();
-        } else if self.state.show_following {
+            self.state.cover = self.cancel_collecting().then_some(Cover::Collect);
+        } else if self.state.cover == Some(Cover::Following) {
             // It is followed on in the background.
-            self.state.show_following = false;
+            self.state.cover = None;
         } else if (self.state.show_batch && self.end_comparison()) || self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
-            if document.playing.take().is_some() {
-            } else if document.pinned.is_some() {
-                document.pinned = None;
-            } else if document.stage != Stage::Argument {
+            if document.argument.playing.take().is_some() {
+            } else if document.argument.pinned.is_some() {
+                document.argument.pinned = None;
+            } else if document.argument.stage != Stage::Argument {
                 self.set_stage(Stage::Argument);
-            } else if document.run.take().is_some() {
+            } else if document.argument.run.take().is_some() {
                 self.tasks.cancel(&REPLAY);
-            } else if !document.chosen.is_empty() {
-                document.chosen.clear();
+            } else if !document.parts.chosen.is_empty() {
+                document.parts.chosen.clear();
             } else if !document.tree.filter().is_empty() {
                 self.set_filter(String::new());
             } else {

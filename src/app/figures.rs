@@ -33,10 +33,19 @@ pub struct Figures {
     pub anomalies: Vec<(f64, f64)>,
 }
 
+/// The figures on their page.
+#[derive(Clone, Debug, Default)]
+pub struct FiguresView {
+    /// The figures, once they were asked for.
+    pub figures: Option<Arc<Figures>>,
+    /// Whether they include all anomalies.
+    pub complete: bool,
+}
+
 /// Counting.
 pub(super) static COUNT: Task<Arc<Figures>> = Task::new("figures", Failure::Page(Page::Statistics), |app, figures| {
     let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.figures, Some(figures));
+    jobs::replace(&mut document.statistics.figures, Some(figures));
 });
 
 impl Figures {

@@ -4,7 +4,7 @@ use super::App;
 use super::command::Command;
 use super::live::{Listener, Live, Snapshot};
 use super::tasks::{End, Failure, Task};
-use super::vocabulary::{Source, file_name};
+use super::vocabulary::{Cover, Source, file_name};
 use super::watch::Change;
 use crate::follow::{Options, Stream};
 use crate::history::Rules;
@@ -54,7 +54,7 @@ impl App {
     /// Shows what is followed, or the history again; begins to follow the open file if nothing is followed.
     pub(super) fn follow_or_return(&mut self) {
         let open = self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned);
-        if self.state.show_following {
+        if self.state.cover == Some(Cover::Following) {
             return self.show_following(false);
         }
         if let Some(path) = open.filter(|_| !self.is_following()) {
@@ -72,7 +72,7 @@ impl App {
     /// Why the open history cannot be followed, as far as that is known.
     fn obstacle(&self) -> Option<String> {
         let document = self.state.document.as_ref()?;
-        if document.rules != Rules::default() {
+        if document.form.read_by != Rules::default() {
             return Some("Only a history that is read by the usual rules can be followed".to_owned());
         }
         let error = Stream::new(&document.title, Some(self.format()?)).err()?;
@@ -81,8 +81,7 @@ impl App {
 
     /// Shows what is followed, or the history.
     pub(super) fn show_following(&mut self, is_shown: bool) {
-        self.state.uncover();
-        self.state.show_following = is_shown;
+        self.state.cover = is_shown.then_some(Cover::Following);
     }
 
     /// Whether a file is followed now.

@@ -45,11 +45,29 @@ pub struct GroupGraph {
     pub edges_of: BTreeMap<ViolationId, Vec<EdgeIndex>>,
 }
 
+/// All anomalies of the selected one's component.
+#[derive(Clone, Debug, Default)]
+pub struct ComponentView {
+    /// Graph and matrix show all of them.
+    pub whole: bool,
+    /// Their edges, once requested.
+    pub graph: Option<Arc<GroupGraph>>,
+    /// The component for which they were requested.
+    pub asked: Option<u32>,
+}
+
+impl ComponentView {
+    /// Whether the edges are being gathered.
+    pub fn gathers(&self) -> bool {
+        self.asked.is_some() && self.graph.is_none()
+    }
+}
+
 /// Gathering a component; nothing comes if the anomaly is not listed.
 pub(super) static GATHER: Task<Arc<GroupGraph>> = Task::new("group", Failure::Page(Page::Matrix), |app, group| {
     let Some(document) = &mut app.state.document else { return };
-    if document.group_asked == Some(group.of) {
-        jobs::replace(&mut document.group, Some(group));
+    if document.component.asked == Some(group.of) {
+        jobs::replace(&mut document.component.graph, Some(group));
     }
 });
 

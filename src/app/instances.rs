@@ -73,7 +73,7 @@ impl App {
             return self.state.tell(true, "Not everything is counted yet: further instances are listed after that");
         };
         let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
-        document.lists_more = true;
+        document.tree.lists_more = true;
         self.ask(&MORE, move |control| {
             let answer = list(&history, &catalogue, page, control)?;
             Some((catalogue, answer))
@@ -93,7 +93,7 @@ impl App {
     fn end_listing(&mut self, is_answered: bool) {
         self.tasks.cancel(&MORE);
         let Some(document) = &mut self.state.document else { return };
-        document.lists_more = false;
+        document.tree.lists_more = false;
         if !is_answered {
             document.wish.id = None;
         }

@@ -101,13 +101,9 @@ impl App {
     pub(super) fn check_every_level(&mut self) {
         let Some(document) = self.state.document.as_mut().filter(|document| !document.is_busy()) else { return };
         let Some(history) = document.history.clone() else { return };
-        for level in Level::EVERY {
-            if document.levels.iter().all(|(known, _)| *known != level) {
-                document.levels.push((level, None));
-            }
-        }
+        document.results.expect(Level::EVERY.to_vec());
         document.phase = Phase::Checking;
-        let (resolution, pool) = (document.resolution.clone(), self.pool.clone());
+        let (resolution, pool) = (document.results.resolution.clone(), self.pool.clone());
         self.start(&LOAD, move |control, outbox| {
             let check = Check { history: &history, resolution, started: Instant::now(), control, outbox };
             pool.install(|| drop(check.run(Level::EVERY.to_vec())));

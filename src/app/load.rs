@@ -14,7 +14,7 @@ use crate::fonts::{self, Fallback};
 use crate::formats::{self, Input, Request};
 use crate::health::{self, Health};
 use crate::history::{Figures, History, Rules, TransactionId};
-use crate::jobs::{self, Outbox, Pool};
+use crate::jobs::{Outbox, Pool};
 use crate::relations::{self, Resolution};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -126,17 +126,13 @@ fn receive(app: &mut App, message: Message) {
         Message::Read { history, recorded, levels, named, seconds } => {
             document.browser.transaction = history.transactions().next();
             document.browser.session = history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
-            for level in levels {
-                if document.levels.iter().all(|(known, _)| *known != level) {
-                    document.levels.push((level, None));
-                }
-            }
+            document.results.expect(levels);
             document.recorded = Some(recorded);
-            document.hidden_names.clear();
-            document.hidden.extend(named.values().flatten());
-            document.named = named;
+            document.visibility.hidden_names.clear();
+            document.visibility.hidden.extend(named.values().flatten());
+            document.visibility.named = named;
             document.history = Some(history);
-            document.seconds.0 = seconds;
+            document.results.seconds.0 = seconds;
             if !cancelled {
                 document.phase = Phase::Checking;
             }
@@ -148,34 +144,25 @@ fn receive(app: &mut App, message: Message) {
             }
         }
         Message::Health { health, resolution } => {
-            document.health = Some(health);
-            document.resolved_by = resolution.assumptions().to_vec();
-            document.resolution = Some(resolution);
+            document.trust.health = Some(health);
+            document.results.resolution = Some(resolution);
             document.failed.remove(&Page::Lanes);
         }
-        Message::Level(result) => {
-            if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
-                jobs::replace(slot, Some(result));
-            }
-        }
+        Message::Level(result) => document.results.take_in(result),
         Message::Found { catalogue, levels, complete, seconds } => {
-            document.seconds.1 = seconds;
+            document.results.seconds.1 = seconds;
             if complete {
-                for result in levels {
-                    if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
-                        jobs::replace(slot, Some(result));
-                    }
-                }
+                levels.into_iter().for_each(|result| document.results.take_in(result));
                 document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
             }
-            let holds = document.strongest_satisfied().filter(|_| complete && document.all_hold());
+            let holds = document.results.strongest_satisfied().filter(|_| complete && document.results.all_hold());
             app.show_catalogue(catalogue, complete);
             // A history without an anomaly opens on the order that explains it.
             if let Some(level) = holds.filter(|_| app.state.page == Page::Graph) {
                 app.show_order(level);
             }
         }
-        Message::Others(others) => document.others = others.into_iter().map(Arc::new).collect(),
+        Message::Others(others) => document.results.others = others.into_iter().map(Arc::new).collect(),
         Message::Failed(why) => {
             document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
             if !cancelled {

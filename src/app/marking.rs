@@ -34,11 +34,11 @@ impl App {
             Page::Browser => document.browser.transaction,
             _ => document.attended().into_iter().find(|t| !t.is_initial()),
         };
-        let is_all = self.state.page == Page::Lanes && self.state.all_lanes;
+        let is_all = self.state.page == Page::Lanes && self.state.preferences.all_lanes;
         let place = match (ends(document), single) {
             (Some((from, to)), _) => Some(MarkPlace::Between(named(from), named(to))),
             (None, Some(t)) => Some(MarkPlace::Transaction(named(t))),
-            (None, None) if is_all => self.lanes.stretch(document, self.state.true_time),
+            (None, None) if is_all => self.lanes.stretch(document, self.state.preferences.true_time),
             (None, None) => None,
         };
         match place {
@@ -72,8 +72,8 @@ impl App {
             Some(transaction) if self.state.page != Page::Lanes => self.browse(transaction),
             transaction => {
                 self.lanes.go_to(mark.place.clone());
-                (self.state.page, self.state.all_lanes) = (Page::Lanes, true);
-                document.pinned = transaction.map(|t| document.attention_of(t));
+                (self.state.page, self.state.preferences.all_lanes) = (Page::Lanes, true);
+                document.argument.pinned = transaction.map(|t| document.attention_of(t));
             }
         }
     }
@@ -88,7 +88,7 @@ fn ends(document: &Document) -> Option<(TransactionId, TransactionId)> {
             of(a).total_cmp(&of(b)).then(a.cmp(b))
         }
     };
-    let chosen = &document.chosen;
+    let chosen = &document.parts.chosen;
     let (first, last) = (chosen.iter().min_by(by(|span| span.from))?, chosen.iter().max_by(by(|span| span.to))?);
     (chosen.len() > 1).then_some((*first, *last))
 }

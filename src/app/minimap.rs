@@ -40,10 +40,19 @@ pub struct Minimap {
     pub length: f64,
 }
 
+/// The band on the page.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// The band, once requested.
+    pub map: Option<Arc<Minimap>>,
+    /// What was asked for last.
+    pub asked: Option<Wanted>,
+}
+
 /// Computing the band.
 pub(super) static MAP: Task<Arc<Minimap>> = Task::new("minimap", Failure::Silent, |app, map| {
     let Some(document) = &mut app.state.document else { return };
-    jobs::replace(&mut document.minimap, Some(map));
+    jobs::replace(&mut document.overview.map, Some(map));
 });
 
 impl Minimap {

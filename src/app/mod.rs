@@ -52,6 +52,7 @@ pub mod project;
 pub mod raw;
 pub mod recent;
 pub mod replaying;
+pub mod results;
 pub mod samples;
 mod selection;
 pub mod settings;
@@ -84,7 +85,7 @@ use egui::{Frame, Margin, Panel, Stroke, Ui};
 use exporting::EXPORT;
 use page::Page;
 use picture::Picture;
-use state::State;
+use state::{Cover, Reveal, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -258,17 +259,14 @@ impl App {
             palette.fresh = false;
         }
         if let Some(document) = &mut self.state.document {
-            document.scroll_to_selected = false;
-            document.scroll_to_step = false;
-            document.scroll_to_what_if = false;
-            document.focus_note = false;
+            document.reveal = Reveal::default();
             document.marks.fresh = false;
             document.browser.scroll = false;
             if let Some(order) = &mut document.order {
                 // What does not exist yet cannot be scrolled to.
                 order.scroll &= order.replay.is_none();
             }
-            if let Some(run) = &mut document.run {
+            if let Some(run) = &mut document.argument.run {
                 run.scroll &= run.run.is_none();
             }
         }
@@ -348,9 +346,9 @@ impl App {
 
     fn hover(&mut self, ctx: &egui::Context, hovered: Option<Attention>) {
         if let Some(document) = &mut self.state.document
-            && document.hovered != hovered
+            && document.argument.hovered != hovered
         {
-            document.hovered = hovered;
+            document.argument.hovered = hovered;
             ctx.request_repaint();
         }
     }
@@ -391,7 +389,7 @@ impl App {
         let side = Frame::new().fill(palette.panel).inner_margin(Margin::same(style::MARGIN));
         let ground = Frame::new().fill(palette.ground);
         let state = &self.state;
-        if state.show_collect {
+        if state.cover == Some(Cover::Collect) {
             let waiting = self.dialogs.is_waiting();
             Panel::left("collect form").default_size(360.0).size_range(300.0..=480.0).frame(side).show(ui, |ui| {
                 panels::collect::form_ui(ui, &state.collect, waiting, requests);
@@ -402,7 +400,7 @@ impl App {
             });
             return;
         }
-        if let Some(following) = state.following.as_ref().filter(|_| state.show_following) {
+        if let Some(following) = state.following.as_ref().filter(|_| state.cover == Some(Cover::Following)) {
             Panel::left("following").default_size(300.0).size_range(240.0..=420.0).frame(side).show(ui, |ui| {
                 panels::following::state_ui(ui, following, requests);
             });
@@ -468,7 +466,7 @@ impl App {
             Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
                 panels::graph::header_ui(ui, state, requests);
             });
-            if let Some(run) = document.run.as_ref().filter(|_| state.page.is_drawing()) {
+            if let Some(run) = document.argument.run.as_ref().filter(|_| state.page.is_drawing()) {
                 Panel::bottom("replay")
                     .resizable(true)
                     .default_size((ui.available_height() * 0.42).clamp(120.0, 250.0))
@@ -478,12 +476,12 @@ impl App {
                         panels::replay::replay_ui(ui, document, run, requests);
                     });
             }
-            let has_details = state.page == Page::Graph && !state.no_details && document.picture.is_some();
+            let has_details = state.page == Page::Graph && !state.preferences.no_details && document.picture.is_some();
             let has_room = ui.available_height() >= DETAILS_FROM;
             // A layer is drawn on the graph alone, which needs the room.
-            let is_layer = matches!(document.stage, vocabulary::Stage::Layer(_));
-            if has_details && has_room && document.run.is_none() && !document.whole_group && !is_layer {
-                let height = state.details_height.map_or_else(
+            let is_layer = matches!(document.argument.stage, vocabulary::Stage::Layer(_));
+            if has_details && has_room && document.argument.run.is_none() && !document.component.whole && !is_layer {
+                let height = state.preferences.details_height.map_or_else(
                     || {
                         document
                             .current_picture()

@@ -37,7 +37,7 @@ impl App {
             let place = ViewPlace {
                 page: self.state.page,
                 selected: document.selected,
-                pinned: document.pinned,
+                pinned: document.argument.pinned,
                 browsed: browsed.map(|transaction| (transaction, operation)),
             };
             self.state.places.visit(place);
@@ -46,13 +46,13 @@ impl App {
 
     pub(super) fn prepare_lanes(&mut self) {
         let Some(document) = &self.state.document else { return };
-        let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
+        let ready = document.results.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
         let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
         if is_there || self.tasks.has(&TIME) || (!ready && document.is_busy()) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
-        let resolution = document.resolution.clone();
+        let resolution = document.results.resolution.clone();
         self.ask(&TIME, move |control| Timeline::new(&history, resolution.as_deref(), control).ok().map(Arc::new));
     }
 
@@ -77,12 +77,12 @@ impl App {
             return;
         };
         let component = catalogue.component(id);
-        if !document.whole_group || document.group_asked == component {
+        if !document.component.whole || document.component.asked == component {
             return;
         }
-        document.group_asked = component;
+        document.component.asked = component;
         document.failed.remove(&Page::Matrix);
-        jobs::replace(&mut document.group, None);
+        jobs::replace(&mut document.component.graph, None);
         self.ask(&GATHER, move |control| {
             let group = GroupGraph::new(&history, &catalogue, id);
             group.filter(|_| control.check().is_ok()).map(Arc::new)
@@ -129,13 +129,13 @@ impl App {
 
     pub(super) fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        let tried = document.figures.is_some() || document.failed.contains_key(&Page::Statistics);
-        let made = tried && document.figures_complete == document.complete;
+        let tried = document.statistics.figures.is_some() || document.failed.contains_key(&Page::Statistics);
+        let made = tried && document.statistics.complete == document.complete;
         if made || self.tasks.has(&COUNT) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
-        document.figures_complete = document.complete;
+        document.statistics.complete = document.complete;
         document.failed.remove(&Page::Statistics);
         let catalogue = document.catalogue.clone();
         self.ask(&COUNT, move |control| Figures::new(&history, catalogue.as_deref(), control).ok().map(Arc::new));
@@ -150,7 +150,7 @@ impl App {
     /// Looks up the versions of a key.
     pub(super) fn ask_for_key(&mut self, wanted: Wanted) {
         let Some(document) = &mut self.state.document else { return };
-        let (Some(history), Some(resolution)) = (&document.history, &document.resolution) else { return };
+        let (Some(history), Some(resolution)) = (&document.history, &document.results.resolution) else { return };
         let violation = document.selected.zip(document.catalogue.as_ref());
         let question = VersionsQuery {
             history: Arc::clone(history),
@@ -166,8 +166,8 @@ impl App {
     /// Shows a transaction among all sessions, on the time axis.
     pub(super) fn show_in_lanes(&mut self, transaction: TransactionId) {
         let Some(document) = &mut self.state.document else { return };
-        document.pinned = Some(document.attention_of(transaction));
-        self.state.all_lanes = true;
+        document.argument.pinned = Some(document.attention_of(transaction));
+        self.state.preferences.all_lanes = true;
         self.state.page = Page::Lanes;
     }
 
@@ -202,8 +202,8 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(timeline)) = (document.history.clone(), document.timeline.clone()) else { return };
         let catalogue = document.catalogue.clone();
-        let wanted = (self.state.true_time, catalogue.as_ref().map(|catalogue| catalogue.entries.len()));
-        if document.minimap_asked.replace(wanted) == Some(wanted) {
+        let wanted = (self.state.preferences.true_time, catalogue.as_ref().map(|catalogue| catalogue.entries.len()));
+        if document.overview.asked.replace(wanted) == Some(wanted) {
             return;
         }
         self.ask(&MAP, move |control| {
@@ -238,7 +238,7 @@ impl App {
         }
         self.state.page = place.page;
         let Some(document) = &mut self.state.document else { return };
-        document.pinned = place.pinned;
+        document.argument.pinned = place.pinned;
         if let (Some((transaction, operation)), Some(history)) = (place.browsed, &document.history) {
             document.browser.session = history.session_of(transaction);
             document.browser.transaction = Some(transaction);

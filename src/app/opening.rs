@@ -130,7 +130,7 @@ impl App {
     /// Reads the open history again; selection, page and arrangement stay.
     pub(super) fn reload(&mut self) {
         let Some(document) = &self.state.document else { return };
-        let (source, rules) = (document.source.clone(), document.rules.clone());
+        let (source, rules) = (document.source.clone(), document.form.read_by.clone());
         let wish = RestoreTarget {
             identity: document.identity().map(str::to_owned),
             id: document.selected.map(ViolationName::from),

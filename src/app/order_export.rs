@@ -65,9 +65,9 @@ impl App {
     pub(super) fn material(&self) -> Option<Material> {
         let document = self.state.document.as_ref()?;
         let level = document.order.as_ref()?.level;
-        let results = document.results().cloned().collect();
+        let results = document.results.all().cloned().collect();
         let assumptions = document.assumptions().to_vec();
-        let resolution = document.resolution.clone();
+        let resolution = document.results.resolution.clone();
         Some(Material { history: document.history.clone()?, resolution, results, level, assumptions })
     }
 

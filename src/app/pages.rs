@@ -43,7 +43,7 @@ impl App {
             }
             Page::Graph => {
                 self.prepare_group();
-                if !self.state.no_details {
+                if !self.state.preferences.no_details {
                     self.prepare_key();
                 }
             }

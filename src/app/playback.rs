@@ -16,8 +16,9 @@ pub fn reading_time(letters: usize) -> f64 {
 impl Document {
     /// What pictures of the selected violation show in addition to the contradiction and its evidence.
     pub fn shows(&self, alternatives: bool, low: bool) -> Shows {
-        let overrides = self.identity().and_then(|identity| self.overrides.get(identity)).cloned().unwrap_or_default();
-        let scope = match self.stage {
+        let overrides =
+            self.identity().and_then(|identity| self.visibility.overrides.get(identity)).cloned().unwrap_or_default();
+        let scope = match self.argument.stage {
             Stage::Argument => Scope::Argument,
             Stage::Layer(_) => Scope::Layers,
             Stage::Case(place) => match self.current_picture() {
@@ -32,7 +33,7 @@ impl Document {
     /// The current layer and the picture of it, once that is drawn.
     pub fn layer_shown(&self) -> Option<(usize, &Picture)> {
         let picture = self.current_picture().filter(|picture| picture.shows.scope == Scope::Layers)?;
-        match self.stage {
+        match self.argument.stage {
             Stage::Layer(place) => Some((place, picture)),
             Stage::Argument | Stage::Case(_) => None,
         }
@@ -51,21 +52,21 @@ fn has_room_for(picture: &Picture, place: usize) -> bool {
 impl App {
     /// Switches to a layer, a case or the whole argument.
     pub(super) fn set_stage(&mut self, stage: Stage) {
-        let (alternatives, low) = (self.state.alternatives, !self.state.no_details);
+        let (alternatives, low) = (self.state.alternatives, !self.state.preferences.no_details);
         let Some(document) = &mut self.state.document else { return };
-        if document.stage == stage {
+        if document.argument.stage == stage {
             return;
         }
-        if document.stage == Stage::Argument || stage == Stage::Argument {
+        if document.argument.stage == Stage::Argument || stage == Stage::Argument {
             // What had attention may not be present.
-            document.pinned = None;
+            document.argument.pinned = None;
         }
-        document.stage = stage;
+        document.argument.stage = stage;
         if !matches!(stage, Stage::Layer(_)) {
-            document.playing = None;
+            document.argument.playing = None;
         }
         let shows = document.shows(alternatives, low);
-        let expanded = document.evidence.clone();
+        let expanded = document.argument.evidence.clone();
         if document.current_picture().is_none_or(|picture| picture.shows != shows) {
             self.redraw(expanded);
         }
@@ -76,15 +77,15 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else { return };
         let last = picture.argument.interpretation.layers.len().saturating_sub(1);
-        let next = match document.stage {
+        let next = match document.argument.stage {
             Stage::Layer(now) => now.saturating_add_signed(step).min(last),
             _ if step > 0 => 0,
             _ => last,
         };
         self.set_stage(Stage::Layer(next));
         if let Some(document) = &mut self.state.document {
-            document.pinned = None;
-            document.playing = None;
+            document.argument.pinned = None;
+            document.argument.playing = None;
         }
         self.state.page = Page::Graph;
     }
@@ -93,38 +94,38 @@ impl App {
     pub(super) fn play_or_pause(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
         let Some(document) = &self.state.document else { return };
-        if document.playing.is_some() {
+        if document.argument.playing.is_some() {
             self.pause();
             return;
         }
-        if document.run.is_some() {
+        if document.argument.run.is_some() {
             self.rewind_replay();
         } else {
             let Some(picture) = document.current_picture() else { return };
             let n = picture.argument.interpretation.layers.len();
             // At the end it starts again.
-            let from = match document.stage {
+            let from = match document.argument.stage {
                 Stage::Layer(at) if at + 1 < n => at,
                 _ => 0,
             };
             self.set_stage(Stage::Layer(from));
             self.state.page = Page::Graph;
         }
-        self.with_document(|document| document.playing = Some(now));
+        self.with_document(|document| document.argument.playing = Some(now));
     }
 
     pub(super) fn pause(&mut self) {
-        self.with_document(|document| document.playing = None);
+        self.with_document(|document| document.argument.playing = None);
     }
 
     /// Goes on to the next item once the current one has been shown long enough.
     pub(super) fn go_on_playing(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
         let Some(document) = &mut self.state.document else { return };
-        let Some(since) = document.playing else { return };
+        let Some(since) = document.argument.playing else { return };
         let Some(letters) = document.letters_shown() else {
             // It is not available yet.
-            document.playing = Some(now);
+            document.argument.playing = Some(now);
             return;
         };
         let left = since + reading_time(letters) - now;
@@ -133,10 +134,10 @@ impl App {
             return;
         }
         if document.is_at_the_end() {
-            document.playing = None;
+            document.argument.playing = None;
             return;
         }
-        match (&document.run, document.stage) {
+        match (&document.argument.run, document.argument.stage) {
             (Some(run), _) => {
                 let next = run.step + 1;
                 self.go_to_replay_step(next, true);
@@ -145,9 +146,9 @@ impl App {
             (None, _) => self.pause(),
         }
         if let Some(document) = &mut self.state.document
-            && document.playing.is_some()
+            && document.argument.playing.is_some()
         {
-            document.playing = Some(now);
+            document.argument.playing = Some(now);
         }
         ctx.request_repaint();
     }
@@ -157,12 +158,12 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
         let Some(tree) = picture.argument.cases.as_ref().filter(|tree| place < tree.nodes.len()) else { return };
-        document.open_cases.extend(tree.around(place).into_iter().skip(1));
-        document.scroll_to_step = true;
+        document.argument.open_cases.extend(tree.around(place).into_iter().skip(1));
+        document.reveal.step = true;
         let stage = if place == 0 { Stage::Argument } else { Stage::Case(place) };
         self.set_stage(stage);
         let Some(document) = &mut self.state.document else { return };
-        document.pinned = Some(Attention::Case(place));
+        document.argument.pinned = Some(Attention::Case(place));
         if !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
         }
@@ -176,9 +177,9 @@ impl App {
     /// Opens or folds the cases inside a case.
     pub(super) fn toggle_case(&mut self, place: usize) {
         if let Some(document) = &mut self.state.document
-            && !document.open_cases.remove(&place)
+            && !document.argument.open_cases.remove(&place)
         {
-            document.open_cases.insert(place);
+            document.argument.open_cases.insert(place);
         }
     }
 
@@ -190,7 +191,7 @@ impl App {
             self.state.tell(false, "One cycle or one read explains this anomaly: there are no cases");
             return;
         };
-        let now = match (document.stage, document.pinned) {
+        let now = match (document.argument.stage, document.argument.pinned) {
             (Stage::Case(place), _) | (_, Some(Attention::Case(place))) => order.iter().position(|&at| at == place),
             _ => None,
         };
@@ -211,7 +212,7 @@ impl App {
         if self.state.alternatives && none.is_some_and(|p| p.argument.interpretation.alternatives.is_empty()) {
             self.state.tell(false, "No order was inferred here, so none had to be ruled out");
         }
-        let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+        let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
         self.redraw(expanded);
     }
 }
@@ -219,7 +220,7 @@ impl App {
 impl Document {
     /// Number of letters to read in what is being played; none if it is not available yet.
     fn letters_shown(&self) -> Option<usize> {
-        if let Some(run) = &self.run {
+        if let Some(run) = &self.argument.run {
             return run.run.as_ref().and_then(|of| of.steps.get(run.step)).map(|step| step.text.len());
         }
         let (place, picture) = self.layer_shown()?;
@@ -228,7 +229,7 @@ impl Document {
     }
 
     fn is_at_the_end(&self) -> bool {
-        if let Some(run) = &self.run {
+        if let Some(run) = &self.argument.run {
             return run.run.as_ref().is_some_and(|of| run.step + 1 >= of.steps.len());
         }
         self.layer_shown().is_none_or(|(place, picture)| place + 1 >= picture.argument.interpretation.layers.len())

@@ -151,9 +151,9 @@ impl App {
             page: self.state.page.row().word.to_owned(),
             anomaly: entry.map(|entry| entry.identity.clone()).unwrap_or_default(),
             id: document.selected.map(|id| id.to_string()).unwrap_or_default(),
-            evidence: document.evidence.as_ref().map(|evidence| evidence.iter().copied().collect()),
+            evidence: document.argument.evidence.as_ref().map(|evidence| evidence.iter().copied().collect()),
         };
-        let rules = document.rules.words().into_iter().map(|(name, word)| (name.to_owned(), word));
+        let rules = document.form.read_by.words().into_iter().map(|(name, word)| (name.to_owned(), word));
         let defaults = Rules::default().words();
         let changed = rules.filter(|(name, word)| defaults.iter().all(|(n, w)| n != name || w != word));
         let project = Project {

@@ -40,7 +40,7 @@ impl RunView {
 /// Making the run of a counterexample.
 pub(super) static REPLAY: Task<Arc<ReplayRun>> =
     Task::new("replay", Failure::Message("The replay could not be made"), |app, run| {
-        if let Some(view) = app.state.document.as_mut().and_then(|document| document.run.as_mut()) {
+        if let Some(view) = app.state.document.as_mut().and_then(|document| document.argument.run.as_mut()) {
             view.run = Some(run);
             app.go_to_replay_step(0, true);
         }
@@ -88,14 +88,14 @@ impl App {
     /// Opens or closes the replay of the selected anomaly.
     pub(super) fn toggle_replay(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        document.playing = None;
-        if document.run.take().is_some() {
+        document.argument.playing = None;
+        if document.argument.run.take().is_some() {
             // It was the last step that had attention.
-            document.pinned = None;
+            document.argument.pinned = None;
             self.tasks.cancel(&REPLAY);
             return;
         }
-        document.run = Some(RunView { of: None, run: None, step: 0, scroll: true });
+        document.argument.run = Some(RunView { of: None, run: None, step: 0, scroll: true });
         if !self.state.page.is_drawing() {
             self.state.page = Page::Graph;
         }
@@ -105,8 +105,10 @@ impl App {
     pub(super) fn prepare_run(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let argument = document.current_picture().map(|picture| Arc::clone(&picture.argument));
-        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
-        let Some(view) = &mut document.run else { return };
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.results.resolution.clone()) else {
+            return;
+        };
+        let Some(view) = &mut document.argument.run else { return };
         let Some(argument) = argument.filter(|argument| view.of != Some(argument.id)) else { return };
         let violation = document.catalogue.as_ref().and_then(|catalogue| catalogue.violation(argument.id));
         let edges = violation.map(|violation| violation.edges.clone()).unwrap_or_default();
@@ -121,11 +123,11 @@ impl App {
     /// If a replay is visible, goes one step further or back. Returns whether it is.
     pub(super) fn step_replay(&mut self, step: isize) -> bool {
         let Some(document) = &mut self.state.document else { return false };
-        let Some(view) = document.run.as_ref().filter(|_| self.state.page.is_drawing()) else {
+        let Some(view) = document.argument.run.as_ref().filter(|_| self.state.page.is_drawing()) else {
             return false;
         };
         let next = view.step.saturating_add_signed(step);
-        document.playing = None;
+        document.argument.playing = None;
         self.go_to_replay_step(next, true);
         true
     }
@@ -133,16 +135,16 @@ impl App {
     /// Goes to a step, clamped to the ends. Its transaction and operation get attention in all views.
     pub(super) fn go_to_replay_step(&mut self, step: usize, scroll: bool) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(view) = &mut document.run else { return };
+        let Some(view) = &mut document.argument.run else { return };
         let Some(run) = &view.run else { return };
         view.step = step.min(run.steps.len().saturating_sub(1));
         view.scroll |= scroll;
-        document.pinned = view.attention();
+        document.argument.pinned = view.attention();
     }
 
     /// A replay that is at its end starts again.
     pub(super) fn rewind_replay(&mut self) {
-        let view = self.state.document.as_ref().and_then(|document| document.run.as_ref());
+        let view = self.state.document.as_ref().and_then(|document| document.argument.run.as_ref());
         let is_over = view.is_some_and(|view| view.run.as_ref().is_some_and(|run| view.step + 1 >= run.steps.len()));
         let step = view.map_or(0, |view| if is_over { 0 } else { view.step });
         self.go_to_replay_step(step, true);

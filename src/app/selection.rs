@@ -7,8 +7,9 @@ use super::notes::Note;
 use super::page::Page;
 use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::raw::{self, LINES};
+use super::state::ArgumentView;
 use super::tree::{Branch, Catalogue, MAKE, Made};
-use super::vocabulary::{Attention, Stage};
+use super::vocabulary::Attention;
 use crate::checkers::{Pattern, ViolationId};
 use crate::control::Control;
 use crate::counterexample::involved_operations;
@@ -33,7 +34,7 @@ impl App {
         if catalogue.entries.len() <= FEW {
             self.tasks.cancel(&MAKE);
             if let Ok(made) = Made::new(&wanted, catalogue, notes, &Control::new()) {
-                document.scroll_to_selected |= document.tree.settle(Arc::new(made));
+                document.reveal.selected |= document.tree.settle(Arc::new(made));
                 self.follow_filter();
             }
             return;
@@ -62,7 +63,7 @@ impl App {
             && let (Some(id), Some(catalogue)) = (document.selected, &document.catalogue)
         {
             document.tree.reveal(id, catalogue);
-            document.scroll_to_selected = true;
+            document.reveal.selected = true;
         }
     }
 
@@ -82,7 +83,7 @@ impl App {
             self.state.tell(true, "Select an anomaly first: a note is about one");
             return;
         }
-        document.focus_note = true;
+        document.reveal.note = true;
         self.state.show_batch = false;
         self.state.uncover();
         // Only these pages have the argument, and with it the note, next to them.
@@ -121,8 +122,7 @@ impl App {
             return;
         };
         document.tree.reveal(id, &catalogue);
-        document.scroll_to_selected = true;
-        document.chosen_by_user |= by_user;
+        document.reveal.selected = true;
         if by_user && !self.state.page.is_about_anomaly() {
             self.state.page = Page::Graph;
         }
@@ -130,17 +130,14 @@ impl App {
             return;
         }
         document.selected = Some(id);
-        document.pinned = None;
-        document.hovered = None;
-        document.stage = Stage::Argument;
-        document.open_cases.clear();
-        document.playing = None;
-        let shows = document.shows(self.state.alternatives, !self.state.no_details);
-        let expanded = document.evidence.take().filter(|_| by_user && document.picture.is_none());
+        let ArgumentView { evidence, run, .. } = std::mem::take(&mut document.argument);
+        document.argument = ArgumentView { evidence, run, ..ArgumentView::default() };
+        let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
+        let expanded = document.argument.evidence.take().filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept =
             self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
-        let kept = kept.filter(|picture| picture.hidden == document.hidden && picture.shows == shows);
+        let kept = kept.filter(|picture| picture.hidden == document.visibility.hidden && picture.shows == shows);
         if let Some(picture) = kept {
             self.tasks.cancel(&DRAW);
             self.show_picture(picture);
@@ -161,8 +158,8 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = document.history.clone() else { return };
         document.drawing = true;
-        let shows = document.shows(self.state.alternatives, !self.state.no_details);
-        let hidden = document.hidden.clone();
+        let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
+        let hidden = document.visibility.hidden.clone();
         let picture = Draw { history, material, kind, expanded, hidden, shows };
         self.ask(&DRAW, move |control| picture.make(control));
     }
@@ -195,8 +192,8 @@ impl App {
                 self.state.places.clear();
             }
             document.drawn.retain(|id, _| same(*id));
-            document.group_asked = None;
-            jobs::replace(&mut document.group, None);
+            document.component.asked = None;
+            jobs::replace(&mut document.component.graph, None);
         }
         document.tree.catalogue_changed();
         document.catalogue = Some(Arc::clone(&catalogue));
@@ -205,7 +202,7 @@ impl App {
         let wished = document.wish.find(&catalogue).filter(|_| catalogue.findings.is_counted());
         let is_wished = wished.is_some();
         if is_wished {
-            document.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
+            document.argument.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
             (document.wish.identity, document.wish.id) = (None, None);
         }
         let lost = complete && !is_wished && !document.wish.quiet;
@@ -261,7 +258,7 @@ impl App {
         let argument = &picture.argument;
         let drawn = || Drawn::of(argument.shown, &argument.counterexample);
         document.drawn.entry(argument.id).or_insert_with(drawn);
-        document.evidence = Some(picture.expanded.clone());
+        document.argument.evidence = Some(picture.expanded.clone());
         let example = &picture.argument.counterexample;
         let operations = involved_operations(&example.violation);
         let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
@@ -279,7 +276,7 @@ impl App {
         if self.state.layout != kind {
             self.state.layout = kind;
             self.state.page = Page::Graph;
-            let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+            let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
             self.redraw(expanded);
         }
     }
@@ -303,7 +300,7 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else { return };
         let edges = &picture.argument.counterexample.violation.edges;
-        if let Some(Attention::Edge(edge)) = document.pinned
+        if let Some(Attention::Edge(edge)) = document.argument.pinned
             && !picture::evidence_of(edges, edge).is_empty()
         {
             self.toggle_evidence(edge);
@@ -316,7 +313,7 @@ impl App {
 
     fn unfold(&mut self, expanded: BTreeSet<EdgeIndex>) {
         // Known at once, so that it can be undone.
-        self.with_document(|document| document.evidence = Some(expanded.clone()));
+        self.with_document(|document| document.argument.evidence = Some(expanded.clone()));
         self.redraw(Some(expanded));
     }
 }

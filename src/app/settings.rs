@@ -7,6 +7,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// What the user prefers of how things are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Preferences {
+    /// Size of text and controls, in percent of the usual one; 0 is the usual one.
+    pub text_size: u16,
+    /// Lanes use true time, without shortening idle stretches.
+    pub true_time: bool,
+    /// All sessions have a lane, not only those of the selected anomaly.
+    pub all_lanes: bool,
+    /// The pane below the graph is hidden.
+    pub no_details: bool,
+    /// Its height as the user left it, in points; none: the usual one.
+    pub details_height: Option<u16>,
+}
+
 /// The settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -15,16 +31,9 @@ pub struct Settings {
     pub theme: String,
     /// `sessions` or `layers`.
     pub layout: String,
-    /// Size of text and controls, in percent of the usual one.
-    pub text_size: u16,
-    /// Lanes in true time.
-    pub true_time: bool,
-    /// A lane for every session.
-    pub all_lanes: bool,
-    /// The pane below the graph is hidden.
-    pub no_details: bool,
-    /// Its height, in points.
-    pub details_height: Option<u16>,
+    /// What the user prefers.
+    #[serde(flatten)]
+    pub preferences: Preferences,
     /// The fields of the Collect page when something was last run, without passwords.
     pub collect: BTreeMap<String, String>,
 }
@@ -51,11 +60,7 @@ impl App {
             _ => {}
         }
         self.state.layout = layout_of(&settings.layout);
-        self.state.text_size = settings.text_size;
-        self.state.true_time = settings.true_time;
-        self.state.all_lanes = settings.all_lanes;
-        self.state.no_details = settings.no_details;
-        self.state.details_height = settings.details_height;
+        self.state.preferences = settings.preferences;
     }
 
     /// Saves the settings if they have changed.
@@ -70,11 +75,7 @@ impl App {
         let now = Settings {
             theme,
             layout: layout_word(self.state.layout).to_owned(),
-            text_size: self.state.text_size,
-            true_time: self.state.true_time,
-            all_lanes: self.state.all_lanes,
-            no_details: self.state.no_details,
-            details_height: self.state.details_height,
+            preferences: self.state.preferences.clone(),
             // What is being typed is not saved, only what was used.
             collect: match self.tasks.has(&COLLECT) {
                 true => self.state.collect.form.kept(),

@@ -8,15 +8,15 @@ use super::batch::Batch;
 use super::catalogue::AllDrawn;
 use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
-use super::figures::Figures;
+use super::figures::FiguresView;
 use super::following::Following;
-use super::group_graph::GroupGraph;
+use super::group_graph::ComponentView;
 use super::lattice::LatticeView;
 use super::listing::Listing;
 use super::live::Live;
 use super::load::Named;
 use super::marks::Marks;
-use super::minimap::Minimap;
+use super::minimap::Overview;
 use super::nav_history::Places;
 use super::notes::Notes;
 pub use super::page::Page;
@@ -24,20 +24,22 @@ use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
 use super::project::RestoreTarget;
 use super::replaying::RunView;
+use super::results::Results;
+use super::settings::Preferences;
 use super::tree::{Catalogue, Tree};
 use super::unreadable::Unreadable;
 use super::versions::Wanted;
-pub use super::vocabulary::{Attention, Banner, Focus, Phase, RawLines, Source, Stage};
+pub use super::vocabulary::{Attention, Banner, Cover, Focus, Phase, RawLines, Source, Stage};
 use super::welcome::WelcomePicture;
-use super::what_if::WhatIf;
+use super::what_if::PartQuestions;
 use super::witness_view::OrderView;
-use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
+use crate::checkers::{Checker, Level, ViolationId};
 use crate::diagram::timeline::Timeline;
 use crate::diagram::versions::Chain;
 use crate::export::{ExportKind, Overrides, View, keys_of};
 use crate::health::Health;
 use crate::history::{self, History, KeyId, OperationId, Rules, SessionId, TransactionId};
-use crate::relations::{EdgeIndex, Relation, Resolution};
+use crate::relations::{EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,9 +87,11 @@ pub struct ExportForm {
     pub path: String,
 }
 
-/// The form for the rules by which the history is to be read again.
+/// The rules by which the history was read, and the form for reading it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RulesForm {
+    /// The rules by which the history was read.
+    pub read_by: Rules,
     /// As [`Rules::words`]; may still be invalid.
     words: [(&'static str, String); 7],
     /// Why the history was not read again.
@@ -96,8 +100,8 @@ pub struct RulesForm {
 
 impl RulesForm {
     /// These rules, unchanged.
-    pub fn new(rules: &Rules) -> RulesForm {
-        RulesForm { words: rules.words(), error: None }
+    pub fn new(rules: Rules) -> RulesForm {
+        RulesForm { words: rules.words(), read_by: rules, error: None }
     }
 
     /// The word selected for a rule.
@@ -113,9 +117,9 @@ impl RulesForm {
         }
     }
 
-    /// Whether the selection differs from these rules.
-    pub fn is_changed(&self, rules: &Rules) -> bool {
-        self.words != rules.words()
+    /// Whether other rules are selected.
+    pub fn is_changed(&self) -> bool {
+        self.words != self.read_by.words()
     }
 
     /// The selected rules, or what is wrong with a word.
@@ -126,6 +130,60 @@ impl RulesForm {
         }
         Ok(rules)
     }
+}
+
+/// Whether a history can be trusted.
+#[derive(Debug, Default)]
+pub struct Trust {
+    /// What was examined, once it is.
+    pub health: Option<Arc<Health>>,
+    /// Index of the finding whose operations are listed.
+    pub open_finding: Option<usize>,
+}
+
+/// How the argument of the selected anomaly is shown.
+#[derive(Debug, Default)]
+pub struct ArgumentView {
+    /// Inferred edges whose evidence is shown; none: chosen by the picture.
+    pub evidence: Option<BTreeSet<EdgeIndex>>,
+    /// Clicked.
+    pub pinned: Option<Attention>,
+    /// Under the pointer in the last frame.
+    pub hovered: Option<Attention>,
+    /// The stage that is shown.
+    pub stage: Stage,
+    /// Cases of its tree that are open.
+    pub open_cases: BTreeSet<usize>,
+    /// Set while playing: when the current item was first shown, in seconds of the window.
+    pub playing: Option<f64>,
+    /// The run of its transactions, while it is stepped through.
+    pub run: Option<RunView>,
+}
+
+/// What is left out of pictures.
+#[derive(Debug, Default)]
+pub struct Visibility {
+    /// What stays and what is left out by choice, by identity of the violation.
+    pub overrides: BTreeMap<String, Overrides>,
+    /// Transactions of the whole history that are left out.
+    pub hidden: BTreeSet<TransactionId>,
+    /// The same by name, until the history is read.
+    pub hidden_names: BTreeSet<String>,
+    /// By name: the transactions of that name that are or were left out.
+    pub named: Named,
+}
+
+/// What comes into view in the next frame.
+#[derive(Debug, Default)]
+pub struct Reveal {
+    /// The line of the selected violation.
+    pub selected: bool,
+    /// The pinned step.
+    pub step: bool,
+    /// The newest answer about a part.
+    pub answer: bool,
+    /// The field of the note, to be typed into.
+    pub note: bool,
 }
 
 /// Everything about the open history.
@@ -143,108 +201,58 @@ pub struct Document {
     pub history: Option<Arc<History>>,
     /// How much was recorded, once it is read.
     pub recorded: Option<history::Figures>,
-    /// The rules by which it was read.
-    pub rules: Rules,
-    /// The rules for reading it again.
+    /// The rules by which it was read, and those for reading it again.
     pub form: RulesForm,
-    /// Whether it can be trusted, once that is known.
-    pub health: Option<Arc<Health>>,
-    /// The assumptions made in resolving reads, once they are resolved.
-    pub resolved_by: Vec<String>,
-    /// Index of the finding whose operations are listed.
-    pub open_finding: Option<usize>,
-    /// By requested level: the result, once it is known.
-    pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
-    /// What was decided in addition, about PSI and about other orders.
-    pub others: Vec<Arc<LevelResult>>,
+    /// Whether it can be trusted.
+    pub trust: Trust,
+    /// The levels that are decided.
+    pub results: Results,
     /// What was found so far.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
     pub complete: bool,
-    /// Further instances are being listed.
-    pub lists_more: bool,
-    /// Seconds of reading, and of checking.
-    pub seconds: (f64, f64),
     /// The anomaly list.
     pub tree: Tree,
     /// The selected violation.
     pub selected: Option<ViolationId>,
-    /// The user selected it: no automatic selection may replace it.
-    pub chosen_by_user: bool,
-    /// Bring the selected violation's line into view in the next frame.
-    pub scroll_to_selected: bool,
-    /// Bring the pinned step into view in the next frame.
-    pub scroll_to_step: bool,
-    /// Scroll to the newest answer about a part in the next frame.
-    pub scroll_to_what_if: bool,
+    /// How its argument is shown.
+    pub argument: ArgumentView,
     /// The picture shown, possibly still that of the previously selected violation.
     pub picture: Option<Arc<Picture>>,
-    /// What the pictures of the anomalies show, as far as known.
-    pub drawn: AllDrawn,
     /// A new picture is being made.
     pub drawing: bool,
-    /// Inferred edges whose evidence is shown; none: chosen by the picture.
-    pub evidence: Option<BTreeSet<EdgeIndex>>,
-    /// Clicked.
-    pub pinned: Option<Attention>,
-    /// Under the pointer in the last frame.
-    pub hovered: Option<Attention>,
-    /// The stage of the selected violation that is shown.
-    pub stage: Stage,
-    /// Cases of its tree that are open.
-    pub open_cases: BTreeSet<usize>,
-    /// Set while playing: when the current item was first shown, in seconds of the window.
-    pub playing: Option<f64>,
-    /// The run of the selected violation, while it is stepped through.
-    pub run: Option<RunView>,
-    /// What stays and what is left out by choice, by identity of the violation.
-    pub overrides: BTreeMap<String, Overrides>,
+    /// What the pictures of the anomalies show, as far as known.
+    pub drawn: AllDrawn,
+    /// What is left out of pictures.
+    pub visibility: Visibility,
+    /// What comes into view in the next frame.
+    pub reveal: Reveal,
     /// Raw lines of the chosen violation.
     pub raw: RawLines,
     /// The history browser.
     pub browser: Browser,
     /// The order shown, if one was requested.
     pub order: Option<OrderView>,
-    /// The writer of what each read returned, once known.
-    pub resolution: Option<Arc<Resolution>>,
     /// When every transaction ran, once requested.
     pub timeline: Option<Arc<Timeline>>,
-    /// The map of the history, once requested.
-    pub minimap: Option<Arc<Minimap>>,
-    /// What was asked for last.
-    pub minimap_asked: Option<super::minimap::Wanted>,
+    /// The map of the history.
+    pub overview: Overview,
     /// The key whose versions are shown, if one was requested.
     pub key: Option<KeyView>,
-    /// Graph and matrix show all anomalies of the selected one's component.
-    pub whole_group: bool,
-    /// The edges of all anomalies of the selected one's component, once requested.
-    pub group: Option<Arc<GroupGraph>>,
-    /// The component for which they were requested.
-    pub group_asked: Option<u32>,
+    /// All anomalies of the selected one's component.
+    pub component: ComponentView,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
     /// Marks in the history.
     pub marks: Marks,
-    /// Focus the field of the note in the next frame.
-    pub focus_note: bool,
-    /// Transactions of the whole history selected for a what-if.
-    pub chosen: BTreeSet<TransactionId>,
-    /// Questions about parts of the history, newest first.
-    pub what_if: Vec<WhatIf>,
-    /// Transactions of the whole history that are left out of pictures.
-    pub hidden: BTreeSet<TransactionId>,
-    /// The same by name, until the history is read.
-    pub hidden_names: BTreeSet<String>,
-    /// By name: the transactions of that name that are or were left out.
-    pub named: Named,
+    /// Questions about parts of the history.
+    pub parts: PartQuestions,
     /// What shall be looked at once it is known.
     pub wish: RestoreTarget,
     /// Checkers side by side.
     pub comparison: CheckerComparison,
-    /// Figures for plots, once they were asked for, and whether they were made of everything.
-    pub figures: Option<Arc<Figures>>,
-    /// Whether the figures include all anomalies.
-    pub figures_complete: bool,
+    /// Figures for plots.
+    pub statistics: FiguresView,
     /// By page: why it could not be made. It is not tried again before something has changed.
     pub failed: BTreeMap<Page, String>,
 }
@@ -257,9 +265,8 @@ impl Document {
         Document {
             source,
             title,
-            form: RulesForm::new(&rules),
-            rules,
-            levels: levels.iter().map(|&level| (level, None)).collect(),
+            form: RulesForm::new(rules),
+            results: Results::new(levels),
             comparison,
             ..Document::default()
         }
@@ -330,75 +337,31 @@ impl Document {
         small.into_iter().filter(known).map(|t| example.renaming.old_transaction(t)).collect()
     }
 
-    /// Whether the edges around the selected anomaly are being gathered.
-    pub fn gathers(&self) -> bool {
-        self.group_asked.is_some() && self.group.is_none()
-    }
-
     /// Whether there is work in progress on it.
     pub fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Reading | Phase::Checking)
-    }
-
-    /// Whether every requested level is known to be satisfied.
-    pub fn all_hold(&self) -> bool {
-        let holds = |result: &Option<Arc<LevelResult>>| {
-            result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
-        };
-        self.levels.iter().all(|(_, result)| holds(result))
     }
 
     /// Leaves transactions out of pictures.
     pub fn hide(&mut self, transactions: impl IntoIterator<Item = TransactionId>) {
         let Some(history) = &self.history else { return };
         for t in transactions {
-            self.hidden.insert(t);
-            self.named.entry(history.transaction_name(t)).or_default().insert(t);
+            self.visibility.hidden.insert(t);
+            self.visibility.named.entry(history.transaction_name(t)).or_default().insert(t);
         }
-    }
-
-    /// The result for a level, if known.
-    pub fn result(&self, level: Level) -> Option<&Arc<LevelResult>> {
-        self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
-    }
-
-    /// All results, those in addition to the requested levels included.
-    pub fn verdicts(&self) -> Vec<&LevelResult> {
-        self.results().map(Arc::as_ref).collect()
-    }
-
-    /// The same, to be kept.
-    pub fn results(&self) -> impl Iterator<Item = &Arc<LevelResult>> {
-        let requested = self.levels.iter().filter_map(|(_, result)| result.as_ref());
-        requested.chain(self.others.iter().filter(|other| self.result(other.level).is_none()))
-    }
-
-    /// The witness of a level, if it is known to be satisfied.
-    pub fn witness(&self, level: Level) -> Option<&Witness> {
-        match self.result(level).map(|result| &result.verdict) {
-            Some(Verdict::Satisfied(witness)) => Some(witness),
-            _ => None,
-        }
-    }
-
-    /// The strongest level that is known to be satisfied.
-    pub fn strongest_satisfied(&self) -> Option<Level> {
-        self.levels.iter().rev().map(|(level, _)| *level).find(|&level| self.witness(level).is_some())
     }
 
     /// The assumptions about the input, a sentence each, as far as known.
     pub fn assumptions(&self) -> &[String] {
-        match (&self.catalogue, &self.history) {
-            (Some(catalogue), _) => &catalogue.findings.assumptions,
-            (None, _) if !self.resolved_by.is_empty() => &self.resolved_by,
-            (None, Some(history)) => history.assumptions(),
-            (None, None) => &[],
-        }
+        let of_findings = self.catalogue.as_ref().map(|catalogue| catalogue.findings.assumptions.as_slice());
+        let of_reads = || self.results.resolution.as_ref().map(|resolution| resolution.assumptions());
+        let of_file = || self.history.as_ref().map(|history| history.assumptions());
+        of_findings.or_else(of_reads).or_else(of_file).unwrap_or_default()
     }
 
     /// What has attention: what is under the pointer, else what is pinned.
     pub fn attention(&self) -> Option<Attention> {
-        self.hovered.or(self.pinned)
+        self.argument.hovered.or(self.argument.pinned)
     }
 
     /// The picture, if it is that of the selected violation.
@@ -426,8 +389,8 @@ impl Document {
 pub struct State {
     /// Dark theme.
     pub dark: bool,
-    /// Size of text and controls, in percent; 0 is the usual size.
-    pub text_size: u16,
+    /// What is stored between starts.
+    pub preferences: Preferences,
     /// The page in the middle.
     pub page: Page,
     /// How graphs are drawn.
@@ -454,26 +417,16 @@ pub struct State {
     pub show_batch: bool,
     /// The page that makes histories.
     pub collect: Collecting,
-    /// That page is shown instead of the open history.
-    pub show_collect: bool,
     /// The file that is followed.
     pub following: Option<Following>,
-    /// Its page is shown instead of the open history.
-    pub show_following: bool,
+    /// The page that is shown instead of the open history.
+    pub cover: Option<Cover>,
     /// Changes that can be undone.
     pub undo: Undo,
     /// The places visited.
     pub places: Places,
     /// The lattice of levels.
     pub lattice: LatticeView,
-    /// The pane below the graph is hidden.
-    pub no_details: bool,
-    /// Its height as the user left it, in points; none: the usual one.
-    pub details_height: Option<u16>,
-    /// Lanes use true time, without shortening idle stretches.
-    pub true_time: bool,
-    /// All sessions have a lane, not only those of the selected anomaly.
-    pub all_lanes: bool,
     /// The export dialog, when open.
     pub export: Option<ExportForm>,
     /// Text that goes on the clipboard in the next frame.
@@ -491,12 +444,12 @@ pub struct State {
 impl State {
     /// Shows the open history, or the table of the folder.
     pub fn uncover(&mut self) {
-        (self.show_collect, self.show_following) = (false, false);
+        self.cover = None;
     }
 
     /// Whether another page is shown instead of the open history or the table of the folder.
     pub fn is_covered(&self) -> bool {
-        self.show_collect || self.show_following
+        self.cover.is_some()
     }
 
     /// What grows on the page that is shown, else anywhere.
@@ -515,8 +468,10 @@ impl State {
     }
 
     fn prefers_followed(&self) -> bool {
-        self.show_following
-            || (!self.show_collect && self.following.as_ref().is_some_and(|following| following.goes_on))
+        match self.cover {
+            Some(cover) => cover == Cover::Following,
+            None => self.following.as_ref().is_some_and(|following| following.goes_on),
+        }
     }
 
     /// Adds a message, unless it is already there. A good message replaces previous good ones.

@@ -78,13 +78,13 @@ impl App {
         if n == 0 {
             return;
         }
-        let next = match document.pinned {
+        let next = match document.argument.pinned {
             Some(Attention::Step(now)) => (now as isize + step).clamp(0, n - 1),
             _ if step > 0 => 0,
             _ => n - 1,
         };
-        document.pinned = Some(Attention::Step(next as usize));
-        document.scroll_to_step = true;
+        document.argument.pinned = Some(Attention::Step(next as usize));
+        document.reveal.step = true;
         self.show_edges_of_step(next as usize);
     }
 

@@ -32,7 +32,7 @@ impl App {
     /// Draws the next frame in the wanted size.
     pub(super) fn scale_text(&self, ctx: &egui::Context) {
         let now = ctx.zoom_factor();
-        let wanted = factor(self.state.text_size.max(SIZES[0]), ctx.content_rect().size() * now);
+        let wanted = factor(self.state.preferences.text_size.max(SIZES[0]), ctx.content_rect().size() * now);
         if (wanted - now).abs() > 1e-3 {
             ctx.set_zoom_factor(wanted);
         }

@@ -96,6 +96,6 @@ impl App {
         self.state.tour = Some(at);
         self.state.page = stop.page;
         self.state.show_batch = false;
-        self.with_document(|document| document.pinned = stop.step.map(Attention::Step));
+        self.with_document(|document| document.argument.pinned = stop.step.map(Attention::Step));
     }
 }

@@ -9,19 +9,19 @@ use std::collections::BTreeSet;
 impl Document {
     /// What stays and what is left out of the pictures of the chosen anomaly.
     pub fn chosen_parts(&self) -> Option<&Overrides> {
-        self.identity().and_then(|identity| self.overrides.get(identity))
+        self.identity().and_then(|identity| self.visibility.overrides.get(identity))
     }
 
     /// The same, to be changed.
     pub(super) fn overrides_mut(&mut self) -> Option<&mut Overrides> {
         let identity = self.identity()?.to_owned();
-        Some(self.overrides.entry(identity).or_default())
+        Some(self.visibility.overrides.entry(identity).or_default())
     }
 
     /// The part of the counterexample that is pinned, if a single one is.
     fn pinned_part(&self) -> Option<Part> {
         let n = self.current_picture()?.argument.counterexample.violation.edges.len();
-        part_of(self.pinned?, n)
+        part_of(self.argument.pinned?, n)
     }
 }
 
@@ -42,8 +42,8 @@ impl App {
         if let Some(overrides) = document.overrides_mut() {
             change(overrides);
         }
-        document.overrides.retain(|_, overrides| !overrides.is_empty());
-        let expanded = document.evidence.clone();
+        document.visibility.overrides.retain(|_, overrides| !overrides.is_empty());
+        let expanded = document.argument.evidence.clone();
         self.redraw(expanded);
     }
 
@@ -63,7 +63,7 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else { return };
         let history = &picture.argument.counterexample.history;
-        let pinned = match document.pinned {
+        let pinned = match document.argument.pinned {
             Some(Attention::Transaction(t)) if !t.is_initial() => Some(history.session_of(t)),
             Some(Attention::Operation(o)) => Some(history.session_of(history.transaction_of(o))),
             _ => None,
@@ -97,7 +97,7 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         match document.pinned_part() {
             Some(part @ (Part::Edge(_) | Part::Operation(_))) => {
-                document.pinned = None;
+                document.argument.pinned = None;
                 self.pick(|overrides| overrides.leave_out(part));
             }
             _ => {

@@ -82,6 +82,15 @@ pub enum Phase {
     Failed,
 }
 
+/// A page that is shown instead of the open history and the table of the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// Making histories.
+    Collect,
+    /// The file that is followed.
+    Following,
+}
+
 /// A part of the picture that has the user's attention, in terms of the counterexample's own history unless stated
 /// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

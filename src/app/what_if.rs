@@ -11,6 +11,7 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId, TransactionSet};
 use crate::jobs::{self, Outbox};
 use crate::relations::{Resolution, Source};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Maximum number of answers kept.
@@ -27,6 +28,15 @@ pub struct WhatIf {
     pub levels: Vec<(Level, Option<Verdict>)>,
     /// The totals, once everything is known.
     pub sum: Option<Sum>,
+}
+
+/// Questions about parts of the history.
+#[derive(Clone, Debug, Default)]
+pub struct PartQuestions {
+    /// Transactions of the whole history selected for the next one.
+    pub chosen: BTreeSet<TransactionId>,
+    /// What was asked, newest first.
+    pub asked: Vec<WhatIf>,
 }
 
 /// The totals at the end.
@@ -52,7 +62,7 @@ pub enum Message {
 /// Checking a part.
 pub(super) static CHECK_PART: Task<Message> =
     Task::new("what if", Failure::Message("The part could not be checked"), |app, message| {
-        let what_if = app.state.document.as_mut().and_then(|document| document.what_if.first_mut());
+        let what_if = app.state.document.as_mut().and_then(|document| document.parts.asked.first_mut());
         let Some(what_if) = what_if else { return };
         match message {
             Message::Level(result) => {
@@ -107,8 +117,10 @@ impl App {
     /// anomaly.
     pub(super) fn what_if(&mut self, only: bool) {
         let Some(document) = &mut self.state.document else { return };
-        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
-        let mut transactions: Vec<TransactionId> = document.chosen.iter().copied().collect();
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.results.resolution.clone()) else {
+            return;
+        };
+        let mut transactions: Vec<TransactionId> = document.parts.chosen.iter().copied().collect();
         if transactions.is_empty() {
             transactions = document.attended();
         }
@@ -133,17 +145,17 @@ impl App {
                 keep.remove(t)
             };
         }
-        let levels: Vec<Level> = document.levels.iter().map(|(level, _)| *level).collect();
+        let levels: Vec<Level> = document.results.levels.iter().map(|(level, _)| *level).collect();
         let asked = levels.iter().map(|level| (*level, None)).collect();
-        document.scroll_to_what_if = true;
-        document.what_if.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
+        document.reveal.answer = true;
+        document.parts.asked.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
         // An unfinished question would stay open forever.
         let mut first = true;
         let stays = |what_if: &WhatIf| std::mem::take(&mut first) || what_if.sum.is_some();
-        let all = std::mem::take(&mut document.what_if).into_iter();
+        let all = std::mem::take(&mut document.parts.asked).into_iter();
         let (mut kept, mut gone): (Vec<WhatIf>, Vec<WhatIf>) = all.partition(stays);
         gone.extend(kept.drain(KEPT.min(kept.len())..));
-        document.what_if = kept;
+        document.parts.asked = kept;
         jobs::discard(gone);
         let pool = self.pool.clone();
         self.start(&CHECK_PART, move |control, outbox| {
@@ -156,7 +168,7 @@ impl App {
     pub(super) fn stop_asking(&mut self) -> bool {
         let any = self.tasks.cancel(&CHECK_PART);
         if let Some(document) = self.state.document.as_mut().filter(|_| any) {
-            document.what_if.retain(|what_if| what_if.sum.is_some());
+            document.parts.asked.retain(|what_if| what_if.sum.is_some());
         }
         any
     }
@@ -165,8 +177,8 @@ impl App {
     pub(super) fn choose(&mut self, transactions: Vec<TransactionId>, toggle: bool) {
         let Some(document) = &mut self.state.document else { return };
         for t in transactions.into_iter().filter(|t| !t.is_initial()) {
-            if !(toggle && document.chosen.remove(&t)) {
-                document.chosen.insert(t);
+            if !(toggle && document.parts.chosen.remove(&t)) {
+                document.parts.chosen.insert(t);
             }
         }
     }
@@ -177,14 +189,14 @@ impl App {
         match transactions {
             Some(transactions) => document.hide(transactions.into_iter().filter(|t| !t.is_initial())),
             None => {
-                document.hidden.clear();
+                document.visibility.hidden.clear();
                 if let Some(overrides) = document.overrides_mut() {
                     overrides.left_out.clear();
                 }
             }
         }
-        document.pinned = None;
-        let expanded = document.evidence.clone();
+        document.argument.pinned = None;
+        let expanded = document.argument.evidence.clone();
         self.redraw(expanded);
     }
 }

@@ -65,7 +65,7 @@ impl App {
         self.state.page = Page::Order;
         let Some(document) = &self.state.document else { return };
         if document.order.is_none()
-            && let Some(level) = document.strongest_satisfied()
+            && let Some(level) = document.results.strongest_satisfied()
         {
             self.show_order(level);
         }
@@ -74,9 +74,9 @@ impl App {
     /// Shows the order of a satisfied level; it is computed off the frame.
     pub(super) fn show_order(&mut self, level: Level) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(witness) = document.witness(level) else { return };
+        let Some(witness) = document.results.witness(level) else { return };
         let is_empty = matches!(witness, Witness::Reads);
-        let Some(result) = document.result(level).cloned() else { return };
+        let Some(result) = document.results.of(level).cloned() else { return };
         let Some(history) = document.history.clone() else { return };
         self.state.page = Page::Order;
         if document.order.as_ref().is_some_and(|order| order.level == level) {

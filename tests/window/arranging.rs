@@ -123,17 +123,17 @@ fn what_if_says_what_only_these_and_without_these_would_break() {
             wait(&mut window, "the picture", |window| !document(window).drawing);
         }
         press(&mut window, egui::Key::O);
-        wait(&mut window, "the answer", |window| document(window).what_if.first().is_some_and(|w| w.sum.is_some()));
+        wait(&mut window, "the answer", |window| document(window).parts.asked.first().is_some_and(|w| w.sum.is_some()));
         let verdict = |window: &Window, level: Level| {
-            let what_if = document(window).what_if.first().cloned().expect("it was asked");
+            let what_if = document(window).parts.asked.first().cloned().expect("it was asked");
             what_if.levels.iter().find(|(other, _)| *other == level).and_then(|(_, verdict)| verdict.clone())
         };
         assert_eq!(verdict(&window, Level::ReadAtomic), Some(Verdict::Violated));
-        assert_eq!(document(&window).what_if[0].transactions.len(), 3);
+        assert_eq!(document(&window).parts.asked[0].transactions.len(), 3);
         press(&mut window, egui::Key::W);
-        wait(&mut window, "the answer", |window| document(window).what_if.first().is_some_and(|w| w.sum.is_some()));
+        wait(&mut window, "the answer", |window| document(window).parts.asked.first().is_some_and(|w| w.sum.is_some()));
         // Without them only the value that nobody wrote is left.
-        assert_eq!(document(&window).what_if[0].sum.map(|sum| sum.anomalies), Some(1));
+        assert_eq!(document(&window).parts.asked[0].sum.map(|sum| sum.anomalies), Some(1));
         assert!(says(&window, "whole history: RA violated") && says(&window, "without a1 a2 b1: "));
     }
 }
@@ -149,7 +149,7 @@ fn cards_are_chosen_with_shift_and_by_a_box() {
     window.event(egui::Event::ModifiersChanged(egui::Modifiers::SHIFT));
     let at = card(&window, 0).min + egui::vec2(6.0, 6.0);
     click(&mut window, at);
-    assert_eq!(document(&window).chosen.len(), 1);
+    assert_eq!(document(&window).parts.chosen.len(), 1);
     let all = (0..picture.sketch.diagram.cards.len()).map(|at| card(&window, at)).reduce(|a, b| a.union(b));
     let all = all.expect("there are cards").expand(4.0);
     window.hover_at(all.min);
@@ -163,9 +163,9 @@ fn cards_are_chosen_with_shift_and_by_a_box() {
     window.drop_at(all.max);
     window.run_steps(3);
     window.event(egui::Event::ModifiersChanged(egui::Modifiers::NONE));
-    assert_eq!(document(&window).chosen.len(), picture.sketch.diagram.cards.len());
+    assert_eq!(document(&window).parts.chosen.len(), picture.sketch.diagram.cards.len());
     press(&mut window, egui::Key::Escape);
-    assert!(document(&window).chosen.is_empty());
+    assert!(document(&window).parts.chosen.is_empty());
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn statistics_are_drawn() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         press(&mut window, egui::Key::Num9);
-        wait(&mut window, "the figures", |window| document(window).figures.is_some());
+        wait(&mut window, "the figures", |window| document(window).statistics.figures.is_some());
         for plot in ["Access skew", "Transaction sizes", "Anomaly positions"] {
             window.get_by_label_contains(&format!("Plot {plot}"));
         }

@@ -28,12 +28,17 @@ fn the_welcome_page_offers_to_open_a_file() {
 fn a_history_is_checked_listed_drawn_and_explained() {
     let (window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     for level in [Level::CutIsolation, Level::ReadAtomic, Level::Serializability] {
-        let result = document(&window).levels.iter().find(|(l, _)| *l == level).and_then(|(_, result)| result.as_ref());
+        let result =
+            document(&window).results.levels.iter().find(|(l, _)| *l == level).and_then(|(_, result)| result.as_ref());
         let word = result.map(|result| result.verdict.word()).expect("the level was checked");
         window.get_by_label(&format!("Level {level}: {word}"));
     }
     assert!(
-        document(&window).levels.iter().any(|(_, result)| matches!(result, Some(r) if r.verdict == Verdict::Violated))
+        document(&window)
+            .results
+            .levels
+            .iter()
+            .any(|(_, result)| matches!(result, Some(r) if r.verdict == Verdict::Violated))
     );
     let picture = document(&window).current_picture().expect("the first anomaly is drawn").clone();
     for card in &picture.sketch.diagram.cards {
@@ -99,13 +104,13 @@ fn keys_go_through_anomalies_and_round_again() {
 fn keys_go_through_the_argument_and_esc_releases_it() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     press(&mut window, egui::Key::J);
-    assert_eq!(document(&window).pinned, Some(Attention::Step(0)));
+    assert_eq!(document(&window).argument.pinned, Some(Attention::Step(0)));
     press(&mut window, egui::Key::J);
-    assert_eq!(document(&window).pinned, Some(Attention::Step(1)));
+    assert_eq!(document(&window).argument.pinned, Some(Attention::Step(1)));
     press(&mut window, egui::Key::K);
-    assert_eq!(document(&window).pinned, Some(Attention::Step(0)));
+    assert_eq!(document(&window).argument.pinned, Some(Attention::Step(0)));
     press(&mut window, egui::Key::Escape);
-    assert_eq!(document(&window).pinned, None);
+    assert_eq!(document(&window).argument.pinned, None);
 }
 
 #[test]
@@ -115,13 +120,13 @@ fn a_click_on_a_card_or_an_edge_pins_it() {
     let card = &picture.sketch.diagram.cards[0];
     let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
     click(&mut window, corner + egui::vec2(6.0, 6.0));
-    assert_eq!(document(&window).pinned, Some(Attention::Transaction(card.transaction)));
+    assert_eq!(document(&window).argument.pinned, Some(Attention::Transaction(card.transaction)));
     if let Some(arrow) = picture.sketch.diagram.arrows.first() {
         let title = |card: usize| &picture.sketch.diagram.cards[card].title;
         let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
         let at = window.get_all_by_label(&name).next().expect("the edge is named").rect().center();
         click(&mut window, at);
-        assert_eq!(document(&window).pinned, Some(Attention::Edge(arrow.edge)));
+        assert_eq!(document(&window).argument.pinned, Some(Attention::Edge(arrow.edge)));
         window.get_by_label("Why is this edge here?");
     }
 }
@@ -349,7 +354,7 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut window = window(theme);
         open(&mut window, write(folder.path(), "history.txt", UNWRITTEN));
-        let health = document(&window).health.clone().expect("it was examined");
+        let health = document(&window).trust.health.clone().expect("it was examined");
         let finding = health.finding(Kind::ThinAir).expect("nobody wrote it");
         // The list of anomalies and the bar on top say so on every page.
         assert!(says(&window, "History health 1 warning") && says(&window, Kind::ThinAir.title()));
@@ -390,14 +395,14 @@ fn read_again(window: &mut Window) {
 fn rules_are_chosen_and_the_history_read_again() {
     let (mut window, _folder) = opened(UNWRITTEN, egui::Theme::Dark);
     let verdict = |window: &Window| {
-        let levels = &document(window).levels;
+        let levels = &document(window).results.levels;
         let result =
             levels.iter().find(|(level, _)| *level == Level::CutIsolation).and_then(|(_, result)| result.clone());
         result.map(|result| result.verdict.word())
     };
     assert_eq!(verdict(&window), Some("satisfied"));
     let violated = |window: &Window| {
-        let levels = &document(window).levels;
+        let levels = &document(window).results.levels;
         levels.iter().any(|(_, result)| result.as_ref().is_some_and(|result| result.verdict == Verdict::Violated))
     };
     assert!(violated(&window));
@@ -405,20 +410,20 @@ fn rules_are_chosen_and_the_history_read_again() {
     window.get_by_label("Choose --initial any-unwritten").click();
     window.run_steps(3);
     window.get_by_label("Rule initial: any-unwritten");
-    assert_eq!(document(&window).rules.initial, InitialRule::Format, "nothing is read before it is asked for");
+    assert_eq!(document(&window).form.read_by.initial, InitialRule::Format, "nothing is read before it is asked for");
     read_again(&mut window);
     assert_eq!(window.state().state().page, Page::Health);
-    assert_eq!(document(&window).rules.initial, InitialRule::AnyUnwritten);
-    assert_eq!(document(&window).health.as_ref().and_then(|health| health.finding(Kind::ThinAir)), None);
+    assert_eq!(document(&window).form.read_by.initial, InitialRule::AnyUnwritten);
+    assert_eq!(document(&window).trust.health.as_ref().and_then(|health| health.finding(Kind::ThinAir)), None);
     assert_eq!(document(&window).assumptions().len(), 1);
     window.get_by_label_contains("Assumed: For 1 key");
     window.get_by_label("1 assumption");
-    assert_eq!(document(&window).form.rules().as_ref(), Ok(&document(&window).rules));
+    assert_eq!(document(&window).form.rules().as_ref(), Ok(&document(&window).form.read_by));
     // Reading the file again keeps the rules.
     window.key_press(egui::Key::F5);
     window.run_steps(2);
     wait(&mut window, "the check", |window| !document(window).is_busy());
-    assert_eq!(document(&window).rules.initial, InitialRule::AnyUnwritten);
+    assert_eq!(document(&window).form.read_by.initial, InitialRule::AnyUnwritten);
 }
 
 #[test]
@@ -431,7 +436,7 @@ fn rules_are_chosen_from_lists_and_bad_words_are_told() {
     window.run_steps(4);
     window.get_by_label("Rule unknown: aborted");
     read_again(&mut window);
-    assert_eq!(document(&window).rules.unknown, UnknownRule::Aborted);
+    assert_eq!(document(&window).form.read_by.unknown, UnknownRule::Aborted);
     assert!(document(&window).selected.is_some(), "the read is one of aborted data now");
     window.get_by_label("Rule init: auto").click();
     window.run_steps(4);

@@ -28,7 +28,7 @@ fn page_of(app: App, theme: egui::Theme) -> Window {
         .build_ui_state(|ui, app: &mut App| app.draw(ui), app);
     window.run_steps(2);
     run(&mut window, Command::ShowCollect);
-    assert!(window.state().state().show_collect);
+    assert!(window.state().state().is_covered());
     window
 }
 
@@ -133,7 +133,7 @@ fn every_workload_runs_on_sqlite_and_its_history_opens() {
         run(&mut window, Command::OpenCollected);
         wait_until_checked(&mut window);
         assert_eq!(document(&window).path(), Some(file.as_path()));
-        assert!(!window.state().state().show_collect, "the history is in sight");
+        assert!(!window.state().state().is_covered(), "the history is in sight");
     }
 }
 
@@ -278,7 +278,7 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
         assert!(says(&window, "Cancelled; what was recorded is kept"));
         assert!(n_transactions(&file) as u64 >= so_far.status.delivered);
         press(&mut window, egui::Key::Escape);
-        assert!(!window.state().state().show_collect, "with nothing to cancel, the page is left");
+        assert!(!window.state().state().is_covered(), "with nothing to cancel, the page is left");
     }
 }
 
@@ -490,11 +490,11 @@ fn every_action_of_the_page_has_keys_and_stands_in_the_palette() {
         assert!(says(&other, "Make a history") && other.query_by_label_contains("Level RA").is_none());
         run(&mut other, Command::ShowCollect);
         assert_eq!(document(&other).selected, before);
-        assert!(!other.state().state().show_collect);
+        assert!(!other.state().state().is_covered());
         let mut welcome = window::window(theme);
         welcome.run_steps(2);
         welcome.get_by_label("Collect").click();
         welcome.run_steps(3);
-        assert!(welcome.state().state().show_collect);
+        assert!(welcome.state().state().is_covered());
     }
 }

@@ -157,9 +157,9 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         wait(&mut window, "everything", |window| document(window).complete);
         let first = document(&window).selected.expect("an anomaly");
         press(&mut window, egui::Key::Q);
-        wait(&mut window, "the component", |window| document(window).group.is_some());
+        wait(&mut window, "the component", |window| document(window).component.graph.is_some());
         window.run_steps(4);
-        let group = document(&window).group.clone().expect("the component");
+        let group = document(&window).component.graph.clone().expect("the component");
         let sketch = group.sketch.as_ref().expect("small enough for a graph");
         let catalogue = document(&window).catalogue.clone().expect("findings");
         let n_all = catalogue.findings.violations.len();
@@ -181,7 +181,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         click(&mut window, at);
         drawn(&mut window);
         assert_eq!(document(&window).selected, Some(id));
-        let same = document(&window).group.clone().expect("still there");
+        let same = document(&window).component.graph.clone().expect("still there");
         assert!(Arc::ptr_eq(&group, &same), "the component is the same and not drawn again");
         // Cards lead to the history, and back to the anomaly's own picture.
         let card = sketch.diagram.cards[0].clone();
@@ -194,7 +194,7 @@ fn a_component_is_one_graph_in_which_one_goes_from_anomaly_to_anomaly() {
         press(&mut window, egui::Key::Num1);
         window.get_by_label("This anomaly").click();
         drawn(&mut window);
-        assert!(!document(&window).whole_group && n_cards(&window) > 0);
+        assert!(!document(&window).component.whole && n_cards(&window) > 0);
     }
 }
 
@@ -203,8 +203,8 @@ fn the_component_of_an_anomaly_without_edges_has_its_transactions() {
     for theme in themes() {
         let (mut window, _folder) = opened("a: [r x 7]\n", theme);
         press(&mut window, egui::Key::Q);
-        wait(&mut window, "the component", |window| document(window).group.is_some());
-        let group = document(&window).group.clone().expect("the component");
+        wait(&mut window, "the component", |window| document(window).component.graph.is_some());
+        let group = document(&window).component.graph.clone().expect("the component");
         assert_eq!((group.edges.len(), group.sketch.as_ref().map(|sketch| sketch.diagram.cards.len())), (0, Some(1)));
         press(&mut window, egui::Key::Num4);
         window.run_steps(4);

@@ -46,7 +46,7 @@ fn layers_come_one_after_another_and_nothing_moves() {
         for (place, layer) in layers.iter().enumerate() {
             press(&mut window, egui::Key::CloseBracket);
             drawn(&mut window);
-            assert_eq!(document(&window).stage, Stage::Layer(place));
+            assert_eq!(document(&window).argument.stage, Stage::Layer(place));
             assert_eq!(picture(&window).shows.scope, Scope::Layers);
             assert!(says(&window, layer.kind.meaning()) && says(&window, &layer.caption), "{}", layer.caption);
             sketches.push(Arc::clone(&picture(&window).sketch));
@@ -58,12 +58,15 @@ fn layers_come_one_after_another_and_nothing_moves() {
         assert_eq!(edges, shown, "what is not there yet has no name");
         // It ends at the last layer; back leads to the one before, Esc to the argument.
         press(&mut window, egui::Key::ArrowRight);
-        assert_eq!(document(&window).stage, Stage::Layer(layers.len() - 1));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(layers.len() - 1));
         press(&mut window, egui::Key::OpenBracket);
-        assert_eq!(document(&window).stage, Stage::Layer(layers.len() - 2));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(layers.len() - 2));
         press(&mut window, egui::Key::Escape);
         drawn(&mut window);
-        assert_eq!((document(&window).stage, picture(&window).shows.scope), (Stage::Argument, Scope::Argument));
+        assert_eq!(
+            (document(&window).argument.stage, picture(&window).shows.scope),
+            (Stage::Argument, Scope::Argument)
+        );
     }
 }
 
@@ -72,13 +75,13 @@ fn layers_are_chosen_by_the_pointer() {
     for theme in themes() {
         let (mut window, _folder) = opened(FRACTURED, theme);
         push(&mut window, "Layer support");
-        assert_eq!(document(&window).stage, Stage::Layer(1));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(1));
         push(&mut window, "Next layer");
-        assert_eq!(document(&window).stage, Stage::Layer(2));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(2));
         push(&mut window, "Previous layer");
-        assert_eq!(document(&window).stage, Stage::Layer(1));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(1));
         push(&mut window, "Whole argument");
-        assert_eq!(document(&window).stage, Stage::Argument);
+        assert_eq!(document(&window).argument.stage, Stage::Argument);
     }
 }
 
@@ -88,20 +91,20 @@ fn layers_go_on_by_themselves_until_the_last_or_a_pause() {
         let (mut window, _folder) = opened(FRACTURED, theme);
         let last = picture(&window).argument.interpretation.layers.len() - 1;
         press(&mut window, egui::Key::V);
-        assert_eq!(document(&window).stage, Stage::Layer(0));
-        wait(&mut window, "the second layer", |window| document(window).stage == Stage::Layer(1));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(0));
+        wait(&mut window, "the second layer", |window| document(window).argument.stage == Stage::Layer(1));
         push(&mut window, "Play or pause");
-        assert_eq!(document(&window).playing, None);
+        assert_eq!(document(&window).argument.playing, None);
         window.run_steps(80);
-        assert_eq!(document(&window).stage, Stage::Layer(1), "it waits");
+        assert_eq!(document(&window).argument.stage, Stage::Layer(1), "it waits");
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| document(window).playing.is_none());
-        assert_eq!(document(&window).stage, Stage::Layer(last));
+        wait(&mut window, "the end", |window| document(window).argument.playing.is_none());
+        assert_eq!(document(&window).argument.stage, Stage::Layer(last));
         // From the end it begins again; a step by hand stops it.
         press(&mut window, egui::Key::V);
-        assert_eq!(document(&window).stage, Stage::Layer(0));
+        assert_eq!(document(&window).argument.stage, Stage::Layer(0));
         press(&mut window, egui::Key::CloseBracket);
-        assert_eq!((document(&window).stage, document(&window).playing), (Stage::Layer(1), None));
+        assert_eq!((document(&window).argument.stage, document(&window).argument.playing), (Stage::Layer(1), None));
     }
 }
 
@@ -121,7 +124,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         let arrow = picture(&window).sketch.diagram.arrows.iter().find(|a| a.edge == index).expect("drawn").clone();
         let at = window.get_by_label_contains(&format!("Edge {} from", arrow.label)).rect().center();
         click(&mut window, at);
-        assert_eq!(document(&window).pinned, Some(Attention::Edge(index)));
+        assert_eq!(document(&window).argument.pinned, Some(Attention::Edge(index)));
         assert!(says(&window, "This order was ruled out."));
         push(&mut window, "Orders ruled out");
         assert_eq!(rejected(&window), 0);
@@ -136,24 +139,24 @@ fn cases_are_gone_through_one_after_another() {
         for place in tree.in_order(0).into_iter().skip(1) {
             press(&mut window, egui::Key::Period);
             drawn(&mut window);
-            assert_eq!(document(&window).stage, Stage::Case(place));
-            assert_eq!(document(&window).pinned, Some(Attention::Case(place)));
+            assert_eq!(document(&window).argument.stage, Stage::Case(place));
+            assert_eq!(document(&window).argument.pinned, Some(Attention::Case(place)));
             let violation = &picture(&window).argument.counterexample.violation;
             let all = tree.edges_of(violation, place);
             assert!(all.iter().all(|edge| picture(&window).drawn.contains(edge)), "its edges are drawn");
         }
         press(&mut window, egui::Key::Comma);
-        assert_eq!(document(&window).stage, Stage::Case(1));
+        assert_eq!(document(&window).argument.stage, Stage::Case(1));
         let second = window.get_by_label_contains("Case 2: ").rect().center();
         click(&mut window, second);
-        assert_eq!(document(&window).stage, Stage::Case(2));
+        assert_eq!(document(&window).argument.stage, Stage::Case(2));
         push(&mut window, "Previous case");
-        assert_eq!(document(&window).stage, Stage::Case(1));
+        assert_eq!(document(&window).argument.stage, Stage::Case(1));
         push(&mut window, "Next case");
-        assert_eq!(document(&window).stage, Stage::Case(2));
+        assert_eq!(document(&window).argument.stage, Stage::Case(2));
         press(&mut window, egui::Key::Escape);
         press(&mut window, egui::Key::Escape);
-        assert_eq!(document(&window).stage, Stage::Argument);
+        assert_eq!(document(&window).argument.stage, Stage::Argument);
     }
 }
 
@@ -161,19 +164,19 @@ fn cases_are_gone_through_one_after_another() {
 fn what_one_cycle_explains_has_no_cases() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     press(&mut window, egui::Key::Period);
-    assert_eq!(document(&window).stage, Stage::Argument);
+    assert_eq!(document(&window).argument.stage, Stage::Argument);
     assert!(says(&window, "there are no cases"));
     assert_eq!(window.state().state().page, Page::Graph);
 }
 
 /// The run of the chosen anomaly, once it is made.
 fn replayed(window: &mut Window) -> Arc<isoscope::counterexample::replay::ReplayRun> {
-    wait(window, "the replay", |window| document(window).run.as_ref().is_some_and(|view| view.run.is_some()));
-    document(window).run.as_ref().and_then(|view| view.run.clone()).expect("just seen")
+    wait(window, "the replay", |window| document(window).argument.run.as_ref().is_some_and(|view| view.run.is_some()));
+    document(window).argument.run.as_ref().and_then(|view| view.run.clone()).expect("just seen")
 }
 
 fn step(window: &Window) -> Option<usize> {
-    document(window).run.as_ref().map(|view| view.step)
+    document(window).argument.run.as_ref().map(|view| view.step)
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn a_replay_goes_through_the_operations_with_the_state_of_the_keys() {
         wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
         assert!(says(&window, "Replay step "), "it goes on under the lanes");
         press(&mut window, egui::Key::Y);
-        assert!(document(&window).run.is_none());
+        assert!(document(&window).argument.run.is_none());
     }
 }
 
@@ -234,7 +237,7 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
         push(&mut window, "Next step");
         assert_eq!(step(&window), Some(place));
         push(&mut window, "Close the replay");
-        assert!(document(&window).run.is_none());
+        assert!(document(&window).argument.run.is_none());
         // A fractured read: what was read is not what should have been.
         let (mut window, _folder) = opened("a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n", theme);
         press(&mut window, egui::Key::Y);
@@ -258,15 +261,15 @@ fn a_replay_goes_on_by_itself_and_follows_the_chosen_anomaly() {
         wait(&mut window, "the second step", |window| step(window) == Some(1));
         push(&mut window, "Play or pause");
         window.run_steps(60);
-        assert_eq!((step(&window), document(&window).playing), (Some(1), None));
+        assert_eq!((step(&window), document(&window).argument.playing), (Some(1), None));
         press(&mut window, egui::Key::V);
-        wait(&mut window, "the end", |window| document(window).playing.is_none());
+        wait(&mut window, "the end", |window| document(window).argument.playing.is_none());
         assert_eq!(step(&window), Some(run.steps.len() - 1));
         let first = document(&window).selected;
         press(&mut window, egui::Key::N);
         drawn(&mut window);
         wait(&mut window, "the other replay", |window| {
-            document(window).run.as_ref().is_some_and(|view| view.of != first && view.run.is_some())
+            document(window).argument.run.as_ref().is_some_and(|view| view.of != first && view.run.is_some())
         });
         assert_eq!(step(&window), Some(0));
     }
@@ -286,7 +289,7 @@ fn pin_edge(window: &mut Window, edge: usize) {
     let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
     let at = window.get_by_label(&format!("Edge {} from {from} to {to}", arrow.label)).rect().center();
     click(window, at);
-    assert_eq!(document(window).pinned, Some(Attention::Edge(edge)));
+    assert_eq!(document(window).argument.pinned, Some(Attention::Edge(edge)));
 }
 
 /// Writes an export by the dialog and gives its text.
@@ -374,7 +377,8 @@ fn what_is_left_out_is_counted_and_missing_in_exports() {
         };
         // Rows stand under the title; the first that answers is pinned.
         let mut y = at.top() + 6.0;
-        while document(&window).pinned != Some(Attention::Operation(card.rows[0].operation)) && y < at.bottom() {
+        while document(&window).argument.pinned != Some(Attention::Operation(card.rows[0].operation)) && y < at.bottom()
+        {
             click(&mut window, egui::pos2(at.center().x, y));
             window.run_steps(2);
             y += 6.0;
@@ -448,7 +452,7 @@ fn cases_inside_cases_open_branch_by_branch() {
             press(&mut window, egui::Key::Period);
             drawn(&mut window);
             let picture = picture(&window);
-            assert_eq!(document(&window).stage, Stage::Case(place));
+            assert_eq!(document(&window).argument.stage, Stage::Case(place));
             assert!(says(&window, &format!("Case {}: ", tree.nodes[place].label)));
             let all = tree.edges_of(&picture.argument.counterexample.violation, place);
             assert!(all.iter().all(|edge| picture.drawn.contains(edge)), "case {}", tree.nodes[place].label);

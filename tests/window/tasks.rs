@@ -149,7 +149,7 @@ fn an_edge_says_why_it_is_there() {
             false => user.click_containing("Edge WR"),
         }
         assert_eq!(user.took(), 1);
-        let pinned = document(&user.window).pinned;
+        let pinned = document(&user.window).argument.pinned;
         assert!(matches!(pinned, Some(Attention::Step(_) | Attention::Edge(_))), "{pinned:?}");
         assert!(says(&user.window, "reads") || says(&user.window, "read"), "the answer");
     }

@@ -29,9 +29,9 @@ fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
         let name = format!("Lane bar {}", example.history.transaction_name(first));
         let title = window.get_by_label(&name).rect().center_top() + egui::vec2(0.0, 4.0);
         click(&mut window, title);
-        assert_eq!(document(&window).pinned, Some(Attention::Transaction(first)));
+        assert_eq!(document(&window).argument.pinned, Some(Attention::Transaction(first)));
         press(&mut window, egui::Key::Escape);
-        assert_eq!(document(&window).pinned, None);
+        assert_eq!(document(&window).argument.pinned, None);
         window.get_by_label("All sessions").click();
         window.run_steps(3);
         wait(&mut window, "all transactions", |window| says(window, "Lane bar b2"));
@@ -46,7 +46,11 @@ fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
     window.run_steps(3);
     let at = window.get_by_label("Lane bar b2").rect().center();
     click(&mut window, at);
-    assert!(matches!(document(&window).pinned, Some(Attention::Elsewhere(_))), "{:?}", document(&window).pinned);
+    assert!(
+        matches!(document(&window).argument.pinned, Some(Attention::Elsewhere(_))),
+        "{:?}",
+        document(&window).argument.pinned
+    );
     assert_eq!(document(&window).attended().len(), 1);
 }
 
@@ -82,9 +86,9 @@ fn time_is_true_or_bent() {
     let (mut window, _folder) = on_page(TIMED, egui::Theme::Light, egui::Key::Num2);
     wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
     assert!(document(&window).timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some()));
-    assert!(!window.state().state().true_time);
+    assert!(!window.state().state().preferences.true_time);
     press(&mut window, egui::Key::T);
-    assert!(window.state().state().true_time);
+    assert!(window.state().state().preferences.true_time);
     window.get_by_label("All sessions").click();
     window.run_steps(3);
     window.get_by_label("True time");
@@ -103,22 +107,30 @@ fn the_pane_below_the_graph_is_linked_with_it_and_can_be_hidden() {
         // The operations are in its box.
         window.hover_at(bar.center_top() + egui::vec2(0.0, 4.0));
         window.run_steps(2);
-        assert_eq!(document(&window).hovered, Some(Attention::Transaction(first)));
+        assert_eq!(document(&window).argument.hovered, Some(Attention::Transaction(first)));
         window.hover_at(bar.center_bottom() - egui::vec2(0.0, 8.0));
         window.run_steps(2);
-        assert!(matches!(document(&window).hovered, Some(Attention::Operation(_))), "{:?}", document(&window).hovered);
+        assert!(
+            matches!(document(&window).argument.hovered, Some(Attention::Operation(_))),
+            "{:?}",
+            document(&window).argument.hovered
+        );
         // Of the versions, those that the anomaly orders.
         window.get_by_label("Versions").click();
         window.run_steps(3);
         let version = window.get_by_label("Version 2 of a2, never read").rect().center();
         window.get_by_label("Version 1 of a1, read by b1");
         click(&mut window, version);
-        assert!(matches!(document(&window).pinned, Some(Attention::Operation(_))), "{:?}", document(&window).pinned);
+        assert!(
+            matches!(document(&window).argument.pinned, Some(Attention::Operation(_))),
+            "{:?}",
+            document(&window).argument.pinned
+        );
         assert_eq!(document(&window).attended().len(), 1);
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
         window.run_steps(3);
         wait(&mut window, "the picture", |window| !document(window).drawing);
-        assert!(!says(&window, "Version 1 of a1") && window.state().state().no_details);
+        assert!(!says(&window, "Version 1 of a1") && window.state().state().preferences.no_details);
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::S);
         window.run_steps(3);
         wait(&mut window, "the pane", |window| says(window, "Version 1 of a1"));
@@ -139,7 +151,7 @@ fn a_pane_as_high_as_the_user_left_it_shows_both_parts() {
     window.step();
     window.drop_at(edge - egui::vec2(0.0, 180.0));
     window.run_steps(4);
-    let height = window.state().state().details_height;
+    let height = window.state().state().preferences.details_height;
     assert!(height.is_some_and(|height| height > 330), "{height:?}");
     assert!(says(&window, "Version 1 of a1") && says(&window, "Lane bar a1"));
 }
@@ -159,7 +171,7 @@ fn the_map_of_the_history_selects_anomalies_and_scrolls() {
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::H);
         window.run_steps(3);
         assert_eq!((window.state().state().page, transaction(&window).as_str()), (Page::Browser, "a1"));
-        wait(&mut window, "the map", |window| document(window).minimap.is_some());
+        wait(&mut window, "the map", |window| document(window).overview.map.is_some());
         let map = window.get_by_label("Map of the history").rect().shrink2(egui::vec2(10.0, 2.0));
         let first = document(&window).selected;
         click(&mut window, map.right_top() + egui::vec2(-2.0, 4.0));
@@ -183,7 +195,7 @@ fn the_map_of_the_history_selects_anomalies_and_scrolls() {
 fn the_brush_of_the_map_moves_and_zooms_the_lanes() {
     let text: String = (0..4).map(|s| format!("s{s}:{}\n", format!(" [w k{s} 1]").repeat(100))).collect();
     let (mut window, _folder) = on_page(&text, egui::Theme::Dark, egui::Key::Num2);
-    wait(&mut window, "the map", |window| document(window).minimap.is_some());
+    wait(&mut window, "the map", |window| document(window).overview.map.is_some());
     window.run_steps(3);
     let map = window.get_by_label("Map of the history").rect().shrink2(egui::vec2(10.0, 2.0));
     let has_first = |window: &Window| window.query_by_label("Lane bar s3#1").is_some();
@@ -247,10 +259,10 @@ fn the_matrix_has_a_cell_for_every_edge() {
         let ends = format!("from {} to {}", name(edges[0].from), name(edges[0].to));
         let cell = window.query_all_by_label_contains(&ends).next().expect("just seen").rect().center();
         click(&mut window, cell);
-        assert!(matches!(document(&window).pinned, Some(Attention::Edge(_))));
+        assert!(matches!(document(&window).argument.pinned, Some(Attention::Edge(_))));
         window.get_by_label("Its component").click();
-        wait(&mut window, "the group", |window| document(window).group.is_some());
-        assert!(document(&window).group.as_ref().is_some_and(|group| !group.table.cells.is_empty()));
+        wait(&mut window, "the group", |window| document(window).component.graph.is_some());
+        assert!(document(&window).component.graph.as_ref().is_some_and(|group| !group.table.cells.is_empty()));
     }
 }
 
@@ -481,7 +493,7 @@ fn a_line_under_the_pointer_lights_its_transactions_in_other_views() {
     let at = window.query_all_by_label_contains(&other.label).next().expect("its line is open").rect().center();
     window.hover_at(at);
     window.run_steps(3);
-    assert_eq!(document(&window).hovered, Some(Attention::Anomaly(other.id)));
+    assert_eq!(document(&window).argument.hovered, Some(Attention::Anomaly(other.id)));
     assert_eq!(document(&window).attended(), catalogue.violation(other.id).expect("it is listed").transactions);
 }
 
@@ -549,7 +561,7 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
         let (mut window, _folder) = opened(FORK, theme);
         assert!(!says(&window, "In the lattice, P-PSI"), "the lattice is closed at first");
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::L);
-        wait(&mut window, "other orders", |window| !document(window).others.is_empty());
+        wait(&mut window, "other orders", |window| !document(window).results.others.is_empty());
         window.run_steps(4);
         window.get_by_label("In the lattice, P-PSI: holds, because PSI does");
         window.get_by_label("In the lattice, P-PC: violated");
@@ -567,7 +579,7 @@ fn the_lattice_says_what_is_known_of_every_level_and_whether_a_promise_is_kept()
         window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::C);
         wait(&mut window, "the check", |window| {
             let document = document(window);
-            document.phase == Phase::Done && document.result(Level::PlainParallelSnapshotIsolation).is_some()
+            document.phase == Phase::Done && document.results.of(Level::PlainParallelSnapshotIsolation).is_some()
         });
         window.get_by_label("In the lattice, P-PSI: holds");
         window.get_by_label("In the lattice, P-PC: violated");

@@ -13,6 +13,7 @@ use super::files::write_whole;
 use super::paths;
 use super::project::RestoreTarget;
 use super::tasks::End;
+use super::vocabulary::Cover;
 use crate::collect::FaultForm;
 use form::{Field, Form, Trouble};
 use order::Purpose;
@@ -74,8 +75,7 @@ impl App {
 
     /// Starts a run as filled in, unless one is in progress.
     pub(super) fn start_collecting(&mut self, purpose: Purpose) {
-        self.state.uncover();
-        self.state.show_collect = true;
+        self.state.cover = Some(Cover::Collect);
         if self.tasks.has(&COLLECT) {
             let text = "A run goes on: cancel it first".to_owned();
             self.state.collect.error = Some(Trouble { field: None, text });
@@ -123,7 +123,7 @@ impl App {
         let Some(run) = &collect.run else { return };
         let wanted = run.stage == Stage::Done && run.purpose != Purpose::Compare;
         let Some(row) = run.best().filter(|row| wanted && row.is_violated()) else { return };
-        if self.state.show_collect && collect.form.is_on(Field::OpenViolated) {
+        if self.state.cover == Some(Cover::Collect) && collect.form.is_on(Field::OpenViolated) {
             self.open_collected(None);
         } else if let Some(path) = &row.path {
             let text = format!("A violation was found: {}", path.display());

@@ -37,7 +37,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
             let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
             let text = match document.tree.filter().is_empty() {
                 _ if !is_counted => "counting…".to_owned(),
-                _ if document.tree.is_being_made() || document.lists_more => "listing…".to_owned(),
+                _ if document.tree.is_being_made() || document.tree.lists_more => "listing…".to_owned(),
                 true if shown < total => {
                     let rest = if total < 10_000 { format!(", {} on request", total - shown) } else { String::new() };
                     format!("{} found, {} listed{rest}", grouped(total), grouped(shown))
@@ -63,7 +63,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     match (&document.catalogue, document.tree.catalogue()) {
         (Some(known), Some(listed)) if !known.entries.is_empty() => list_ui(ui, document, listed, requests),
         (Some(known), None) if !known.entries.is_empty() => drop(style::note(ui, "Listing…")),
-        (Some(_), _) if document.complete && document.all_hold() => {
+        (Some(_), _) if document.complete && document.results.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
         (Some(_), _) if document.complete => {
@@ -102,7 +102,7 @@ fn bookmarks_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 /// The worst finding that casts doubt on everything below, if there is any.
 fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let Some(health) = &document.health else { return };
+    let Some(health) = &document.trust.health else { return };
     let Some(worst) = super::health::worst(health) else { return };
     ui.spacing_mut().item_spacing.y = 0.0;
     let colour = super::health::doubts_colour(health, &palette);
@@ -235,7 +235,7 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = ScrollArea::vertical().id_salt("anomalies").auto_shrink(false);
-    let wanted = document.selected.filter(|_| document.scroll_to_selected);
+    let wanted = document.selected.filter(|_| document.reveal.selected);
     if let Some(line) = wanted.and_then(|id| document.tree.line_of(id)) {
         let id = ui.make_persistent_id(egui::Id::new("anomalies"));
         let now = egui::scroll_area::State::load(ui.ctx(), id).map_or(0.0, |state| state.offset.y);
@@ -265,7 +265,7 @@ fn doubted(document: &Document, catalogue: &Catalogue, branch: &Branch) -> u64 {
         Branch::Pattern(pattern) => *pattern == Pattern::ThinAirRead,
         _ => false,
     };
-    let finding = document.health.as_ref().and_then(|health| health.finding(Kind::CutOff));
+    let finding = document.trust.health.as_ref().and_then(|health| health.finding(Kind::CutOff));
     finding.filter(|_| is_about).map_or(0, |finding| finding.count)
 }
 

@@ -28,8 +28,8 @@ const GAP: f32 = 12.0;
 
 /// The edge whose answer is next to it: it was clicked, and the graph shows it.
 fn told_next_to_it(state: &State, document: &Document) -> Option<EdgeIndex> {
-    let picture = document.current_picture().filter(|_| state.page == Page::Graph && !document.whole_group)?;
-    let Some(Attention::Edge(index)) = document.pinned else { return None };
+    let picture = document.current_picture().filter(|_| state.page == Page::Graph && !document.component.whole)?;
+    let Some(Attention::Edge(index)) = document.argument.pinned else { return None };
     let edge = picture.edges().get(index)?;
     (picture.drawn.contains(&index) && !state.hidden.contains(&edge.relation)).then_some(index)
 }

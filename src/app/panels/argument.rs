@@ -21,7 +21,7 @@ const CASE_INDENT: f32 = 14.0;
 pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
     let Some(picture) = &document.picture else {
-        let otherwise = match document.complete && document.all_hold() {
+        let otherwise = match document.complete && document.results.all_hold() {
             true => {
                 "No read contradicts any level asked for. The Order page (7) shows an order that explains them all."
             }
@@ -30,7 +30,7 @@ pub fn argument_ui(ui: &mut Ui, state: &State, document: &Document, requests: &m
         };
         let text = super::awaited(document, otherwise);
         style::note(ui, text);
-        if !document.what_if.is_empty() {
+        if !document.parts.asked.is_empty() {
             super::what_if::what_if_ui(ui, document, requests);
         }
         return;
@@ -149,7 +149,7 @@ fn step_ui(
     let colour = step_colour(picture, step, &palette);
     let attention = Attention::Step(place);
     let is_lit = lit.steps.contains(&place);
-    let line = if document.pinned == Some(attention) { colour } else { Color32::TRANSPARENT };
+    let line = if document.argument.pinned == Some(attention) { colour } else { Color32::TRANSPARENT };
     let frame = Frame::new()
         .inner_margin(Margin::symmetric(8, 4))
         .outer_margin(Margin { left: -8, right: 0, top: 0, bottom: -3 })
@@ -186,7 +186,7 @@ fn step_ui(
             format!("Step {}: {}", place + 1, narrate::sentence(step)),
         )
     });
-    if document.pinned == Some(attention) && document.scroll_to_step {
+    if document.argument.pinned == Some(attention) && document.reveal.step {
         response.scroll_to_me(None);
     }
     super::attend(&response, document, attention, requests);

@@ -59,7 +59,7 @@ pub fn browser_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mu
 /// The map of the history; its brush is over the transactions listed in sight, and dragging it scrolls them.
 fn map_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     let seen = ui.data(|data| data.get_temp::<(TransactionId, TransactionId)>(Id::new(SEEN)));
-    let axis = document.timeline.as_ref().map(|timeline| timeline.axis(state.true_time));
+    let axis = document.timeline.as_ref().map(|timeline| timeline.axis(state.preferences.true_time));
     let sight = axis.zip(seen).and_then(|(axis, (a, b))| Some((axis.span(a)?, axis.span(b)?)));
     let sight = sight.map(|(a, b)| (a.from.min(b.from), a.to.max(b.to)));
     let wanted = minimap_ui(ui, document, sight, requests);
@@ -74,7 +74,7 @@ fn map_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Reques
 
 /// Where a read got its version from, or who read a version and what replaced it.
 fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: OperationId, requests: &mut Requests) {
-    let Some(resolution) = &document.resolution else { return };
+    let Some(resolution) = &document.results.resolution else { return };
     let key = history.operation(operation).key;
     let mut links: Vec<(String, TransactionId, Option<OperationId>)> = Vec::new();
     let name = |t: TransactionId| history.transaction_name(t);

@@ -34,7 +34,7 @@ pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &
 /// The cases whose parents are all open, in order of telling. The root always is: what is open there is the first
 /// question.
 fn visible(tree: &CaseTree, document: &Document) -> Vec<usize> {
-    let is_open = |place: &usize| *place == 0 || document.open_cases.contains(place);
+    let is_open = |place: &usize| *place == 0 || document.argument.open_cases.contains(place);
     tree.in_order(0).into_iter().filter(|&place| tree.around(place).iter().skip(1).all(is_open)).collect()
 }
 
@@ -42,8 +42,8 @@ fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requ
     let palette = Palette::of(ui);
     let node = &tree.nodes[place];
     let attention = Attention::Case(place);
-    let is_chosen = document.stage == Stage::Case(place) || document.pinned == Some(attention);
-    let is_lit = is_chosen || document.hovered == Some(attention);
+    let is_chosen = document.argument.stage == Stage::Case(place) || document.argument.pinned == Some(attention);
+    let is_lit = is_chosen || document.argument.hovered == Some(attention);
     let depth = tree.around(place).len() - 1;
     let left = INDENT * depth.min(DEEPEST) as f32;
     let frame = Frame::new()
@@ -71,7 +71,7 @@ fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requ
     if response.clicked() {
         requests.push(Request::ShowCase(if is_chosen { 0 } else { place }));
     }
-    if is_chosen && document.scroll_to_step {
+    if is_chosen && document.reveal.step {
         response.scroll_to_me(None);
     }
     if place > 0 && !node.children.is_empty() {
@@ -82,7 +82,7 @@ fn case_ui(ui: &mut Ui, tree: &CaseTree, place: usize, document: &Document, requ
 /// The triangle that opens or folds the cases inside.
 fn branch_ui(ui: &mut Ui, corner: egui::Pos2, place: usize, name: &str, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let open = document.open_cases.contains(&place);
+    let open = document.argument.open_cases.contains(&place);
     let area = egui::Rect::from_min_size(corner, vec2(14.0, 18.0)).expand(2.0);
     let response = ui.interact(area, ui.id().with(("branch", place)), Sense::click());
     super::paint_triangle(ui.painter(), area.center(), open, palette.text);

@@ -31,7 +31,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         return;
     };
     tools_ui(ui, state, document, requests);
-    if document.whole_group {
+    if document.component.whole {
         super::group::group_ui(ui, state, document, canvas, requests);
         return;
     }
@@ -49,7 +49,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
         lit.any = !lit.transactions.is_empty();
     }
-    if document.scroll_to_step && !stale {
+    if document.reveal.step && !stale {
         canvas.reveal(&lit.transactions);
     }
     let look = Look {
@@ -57,11 +57,12 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         lit,
         absent: layer.map(|place| Absent::at_layer(&picture, place)).unwrap_or_default(),
         hidden: state.hidden.clone(),
-        chosen: document.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
+        chosen: document.parts.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
         marked: super::scene::marked(document),
         pale: if layer.is_some() && document.attention().is_none() {
             0.6
-        } else if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
+        } else if document.argument.hovered.is_some() && !matches!(document.argument.hovered, Some(Attention::Step(_)))
+        {
             0.7
         } else {
             0.55
@@ -76,7 +77,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
-        if let Some(text) = shortened_row(&picture, document.hovered) {
+        if let Some(text) = shortened_row(&picture, document.argument.hovered) {
             response.clone().on_hover_text_at_pointer(text);
         }
         super::answer::beside_ui(ui, response.rect, (state, document), canvas, requests);
@@ -143,7 +144,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         let far = example.history.transactions().filter(|t| *t != small && !near(t));
         far.map(|t| example.renaming.old_transaction(t)).collect()
     };
-    let chosen = document.chosen.contains(&whole);
+    let chosen = document.parts.chosen.contains(&whole);
     let kept = document.chosen_parts().is_some_and(|overrides| overrides.kept.contains(&Part::Transaction(small)));
     if picture.foldable.contains(&session) {
         let is_folded = picture.shows.overrides.folded.contains(&session);
@@ -201,7 +202,7 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
     {
         requests.push(Request::FoldSession(session));
     } else if let Some(clicked) = answer.clicked {
-        let pin = if clicked == document.pinned { None } else { clicked };
+        let pin = if clicked == document.argument.pinned { None } else { clicked };
         requests.push(Request::Focus(Focus::Pin(pin)));
         if let Some(Attention::Operation(operation)) = clicked
             && let Some(&whole) = picture.argument.counterexample.renaming.operations.get(operation.index())
@@ -216,7 +217,7 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         _ if document.selected.is_some() => super::awaited(document, ""),
         (true, _) => "The first anomaly is drawn here as soon as it is known.",
         (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
-            if document.all_hold() {
+            if document.results.all_hold() {
                 "Nothing to draw: every level asked for holds."
             } else {
                 "Nothing to draw; some levels are undecided."
@@ -229,7 +230,7 @@ fn empty_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.add_space(ui.available_height() * 0.4);
         ui.colored_label(palette.weak, text);
         ui.add_space(8.0);
-        if document.complete && document.all_hold() {
+        if document.complete && document.results.all_hold() {
             super::command_button_ui(ui, Command::Show(Page::Order), requests);
         }
     });
@@ -312,7 +313,7 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
             ui.add_space(8.0);
             super::group::scope_ui(ui, document, requests);
             ui.separator();
-            match document.whole_group {
+            match document.component.whole {
                 true => drop(style::note(ui, super::group::size(document))),
                 false => picture_tools_ui(ui, state, document, requests),
             }

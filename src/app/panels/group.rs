@@ -22,9 +22,9 @@ pub(super) const NO_EDGES: &str = "The operations alone contradict the level: no
 
 /// Draws the page.
 pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
-    match document.group.as_ref() {
+    match document.component.graph.as_ref() {
         None if super::failed_ui(ui, document, Page::Matrix) => {}
-        None if document.gathers() => drop(style::note(ui, "Gathering…")),
+        None if document.component.gathers() => drop(style::note(ui, "Gathering…")),
         None => drop(style::note(ui, "Select an anomaly to see what it is connected with.")),
         Some(group) => match &group.sketch {
             None => too_large_ui(ui, group, requests),
@@ -35,7 +35,7 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
 
 /// `12 anomalies, 31 transactions`, if the group is known.
 pub fn size(document: &Document) -> String {
-    let Some(group) = &document.group else { return String::new() };
+    let Some(group) = &document.component.graph else { return String::new() };
     let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
     let cards = group.sketch.as_ref().filter(|_| group.edges.is_empty()).map(|sketch| sketch.diagram.cards.len());
     format!("{anomalies}, {}", counted(cards.unwrap_or(group.table.transactions.len()), "transaction"))
@@ -52,7 +52,7 @@ pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             "The edges of all listed anomalies that share transactions with it, directly or through others",
         ),
     ] {
-        let chosen = document.whole_group == whole;
+        let chosen = document.component.whole == whole;
         let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
         let response = ui.add(egui::Button::selectable(chosen, short)).on_hover_text(hint);
         response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
@@ -84,7 +84,7 @@ fn picture_ui(
         palette: Palette::of(ui),
         lit: lit(document, group),
         hidden: state.hidden.clone(),
-        chosen: document.chosen.clone(),
+        chosen: document.parts.chosen.clone(),
         pale: 0.85,
         weight: Weight::OfLit,
         ..Look::default()
@@ -100,7 +100,7 @@ fn picture_ui(
 pub(super) fn lit(document: &Document, group: &GroupGraph) -> Lit {
     let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
     if let Some(Attention::Anomaly(id)) =
-        document.hovered.filter(|at| document.selected.map(Attention::Anomaly) != Some(*at))
+        document.argument.hovered.filter(|at| document.selected.map(Attention::Anomaly) != Some(*at))
     {
         lit.edges.extend(group.edges_of.get(&id).into_iter().flatten());
     }
@@ -175,7 +175,7 @@ pub(super) fn forward(ui: &Ui, document: &Document, group: &GroupGraph, answer: 
         }
         at => {
             let pinned = at.and_then(in_terms_of_document);
-            let pin = if pinned == document.pinned { None } else { pinned };
+            let pin = if pinned == document.argument.pinned { None } else { pinned };
             requests.push(Request::Focus(Focus::Pin(pin)));
         }
     }
@@ -189,7 +189,7 @@ fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &m
         }
         return;
     };
-    let chosen = document.chosen.contains(&t);
+    let chosen = document.parts.chosen.contains(&t);
     for (name, request) in [
         (if chosen { "Do not choose" } else { "Choose for a what-if" }, Request::Choose(vec![t])),
         ("Show among all sessions", Request::ShowInLanes(t)),

@@ -15,7 +15,7 @@ use egui::{
 
 /// Draws the page.
 pub fn health_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let (Some(history), Some(health)) = (&document.history, &document.health) else {
+    let (Some(history), Some(health)) = (&document.history, &document.trust.health) else {
         style::note(
             ui,
             match document.phase {
@@ -139,7 +139,7 @@ fn finding_ui(
 ) {
     let palette = Palette::of(ui);
     let colour = sign_colour(finding, &palette);
-    let is_open = document.open_finding == Some(place);
+    let is_open = document.trust.open_finding == Some(place);
     let has_more = !finding.operations.is_empty() || !finding.transactions.is_empty();
     let is_doubt = finding.severity < Severity::Note;
     let frame = Frame::new()

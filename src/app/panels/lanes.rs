@@ -73,7 +73,7 @@ impl LanesView {
 
 /// Draws the page.
 pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut LanesView, requests: &mut Requests) {
-    let all = state.all_lanes || document.current_picture().is_none();
+    let all = state.preferences.all_lanes || document.current_picture().is_none();
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         for (is_all, name, hint) in [
@@ -86,7 +86,7 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
         }
         let has_clock = document.timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some());
         if all && has_clock {
-            let button = egui::Button::selectable(state.true_time, "True time");
+            let button = egui::Button::selectable(state.preferences.true_time, "True time");
             on_command(ui.add(button), Command::SwitchTime, requests);
         }
         let hint = match all {
@@ -192,7 +192,7 @@ pub(super) fn all_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut
     let area = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(area, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
-    let true_time = state.true_time;
+    let true_time = state.preferences.true_time;
     let (anomaly, annotations) = (anomaly(document, &state.hidden), &document.marks.all[..]);
     let mut lanes =
         Lanes::new(LaneContent { history, timeline, true_time, anomaly, annotations }, area.size(), kept.view);

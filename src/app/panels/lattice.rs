@@ -23,7 +23,7 @@ const NARROWEST: f32 = 44.0;
 
 /// Draws the lattice.
 pub fn lattice_ui(ui: &mut Ui, document: &Document, view: &LatticeView, requests: &mut Requests) {
-    let results = document.verdicts();
+    let results = document.results.verdicts();
     let results = results.as_slice();
     promise_ui(ui, document, results, view, requests);
     ui.add_space(4.0);
@@ -104,7 +104,7 @@ fn promise_ui(ui: &mut Ui, document: &Document, results: &[&LevelResult], view: 
         if !holds.is_empty() {
             style::note(ui, format!("strongest known to hold: {}", holds.join(", ")));
         }
-        if !document.is_busy() && document.levels.len() < Level::EVERY.len() {
+        if !document.is_busy() && document.results.levels.len() < Level::EVERY.len() {
             command_button_ui(ui, Command::CheckEveryLevel, requests);
         }
     });

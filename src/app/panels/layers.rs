@@ -24,10 +24,10 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
         ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
         // A replay has its own.
-        if document.run.is_none() {
+        if document.argument.run.is_none() {
             super::small_button_ui(ui, Command::PreviousLayer, "←", requests);
             super::small_button_ui(ui, Command::NextLayer, "→", requests);
-            super::play_button_ui(ui, document.playing.is_some(), requests);
+            super::play_button_ui(ui, document.argument.playing.is_some(), requests);
         }
         // All else has to stay in one line.
         let names = layers.iter().map(|layer| LETTER * layer.kind.word().len() as f32 + FRAME);
@@ -35,7 +35,7 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             style::note(ui, "show:");
         }
         for (place, layer) in layers.iter().enumerate() {
-            let chosen = document.stage == Stage::Layer(place);
+            let chosen = document.argument.stage == Stage::Layer(place);
             let response = ui.add(Button::selectable(chosen, layer.kind.word()).small().frame_when_inactive(true));
             let name = format!("Layer {}", layer.kind.word());
             response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name.as_str()));
@@ -51,13 +51,14 @@ pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Pict
             WidgetInfo::selected(WidgetType::Checkbox, true, state.alternatives, name)
         });
         on_command(alternatives, Command::Alternatives, requests);
-        let replay = ui.add(Button::selectable(document.run.is_some(), "Replay").small().frame_when_inactive(true));
+        let replay =
+            ui.add(Button::selectable(document.argument.run.is_some(), "Replay").small().frame_when_inactive(true));
         on_command(replay, Command::Replay, requests);
         if let Some(text) = super::cases::drawn_case(picture) {
             style::note(ui, text);
         }
     });
-    if let Stage::Layer(place) = document.stage
+    if let Stage::Layer(place) = document.argument.stage
         && let Some(layer) = layers.get(place)
     {
         told_ui(ui, place, layers.len(), layer, requests);

@@ -23,7 +23,7 @@ const JOINT: f32 = 14.0;
 
 /// The weakest violated levels of the strip: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
-    let of_strip = document.levels.iter().filter(|(level, _)| level.row().usual);
+    let of_strip = document.results.levels.iter().filter(|(level, _)| level.row().usual);
     let broken: Vec<Level> =
         of_strip.filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
     let minimal = |level: &Level| !broken.iter().any(|other| other != level && level.implies(*other));
@@ -82,7 +82,7 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
 
 /// The code of a level, with a star if its verdict depends on an assumption.
 fn name(document: &Document, level: Level) -> String {
-    let is_conditional = document.result(level).is_some_and(|result| !result.assuming.is_empty());
+    let is_conditional = document.results.of(level).is_some_and(|result| !result.assuming.is_empty());
     format!("{level}{}", if is_conditional { "*" } else { "" })
 }
 
@@ -93,7 +93,7 @@ fn condition(document: &Document, result: Option<&LevelResult>) -> Option<String
 
 fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let asked = document.levels.iter().find(|(asked, _)| *asked == level);
+    let asked = document.results.levels.iter().find(|(asked, _)| *asked == level);
     let result = asked.and_then(|(_, result)| result.as_deref());
     let verdict = result.map(|result| &result.verdict);
     let implied = if asked.is_none() { implied(document, level) } else { Known::Nothing };
@@ -155,7 +155,7 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
 
 /// What other levels say of one that was not asked for, as in the lattice.
 fn implied(document: &Document, level: Level) -> Known {
-    known(&document.verdicts(), level)
+    known(&document.results.verdicts(), level)
 }
 
 fn said_of_implied(implied: Known) -> Option<String> {
@@ -246,8 +246,8 @@ fn hover_ui(
 
 /// What is known of the same level without sessions, where it is broken, or in real time, where it holds.
 fn on_other_orders(document: &Document, level: Level) -> Option<String> {
-    let verdicts = document.verdicts();
-    let is_violated = document.result(level).is_some_and(|result| result.verdict == Verdict::Violated);
+    let verdicts = document.results.verdicts();
+    let is_violated = document.results.of(level).is_some_and(|result| result.verdict == Verdict::Violated);
     let StrongestOrder { holds, .. } = StrongestOrder::of(level, &verdicts)?;
     match holds {
         Some(plain) if is_violated => Some(format!("{plain} holds: only session order is violated.")),
@@ -259,12 +259,15 @@ fn on_other_orders(document: &Document, level: Level) -> Option<String> {
 fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
     let palette = Palette::of(ui);
     let codes: Vec<&str> = weakest.iter().map(|level| level.code()).collect();
-    let known = document.levels.iter().all(|(_, result)| result.is_some());
+    let known = document.results.levels.iter().all(|(_, result)| result.is_some());
     let text = match (codes.is_empty(), document.phase) {
         (false, _) => format!("weakest violated of these: {}", codes.join(", ")),
         (true, Phase::Done) if known => {
-            let open =
-                document.levels.iter().any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));
+            let open = document
+                .results
+                .levels
+                .iter()
+                .any(|(_, r)| matches!(r, Some(r) if matches!(r.verdict, Verdict::Undecided(_))));
             if open { "no violation found".to_owned() } else { "every level asked for holds".to_owned() }
         }
         _ => String::new(),
@@ -276,7 +279,7 @@ fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {
 fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     super::command_button_ui(ui, Command::Lattice, requests);
-    let (reading, checking) = document.seconds;
+    let (reading, checking) = document.results.seconds;
     match document.phase {
         Phase::Done => {
             ui.colored_label(palette.weak, format!("checked in {}", duration(checking))).on_hover_text(format!(

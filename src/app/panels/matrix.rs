@@ -32,9 +32,9 @@ pub fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut
     };
     head_ui(ui, document, requests);
     let area = ui.available_rect_before_wrap();
-    let relations = match (&document.group, document.whole_group) {
+    let relations = match (&document.component.graph, document.component.whole) {
         (None, true) if super::failed_ui(ui, document, Page::Matrix) => return,
-        (None, true) if document.gathers() => return drop(style::note(ui, "Gathering…")),
+        (None, true) if document.component.gathers() => return drop(style::note(ui, "Gathering…")),
         (Some(group), true) => component_ui(ui, (state, document), (history, group), requests),
         _ => anomaly_ui(ui, state, document, requests),
     };
@@ -48,7 +48,7 @@ fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             let n = picture.argument.counterexample.violation.edges.len();
             n - picture.drawn.iter().filter(|edge| **edge < n).count()
         });
-        let note = match document.whole_group {
+        let note = match document.component.whole {
             true => group::size(document),
             false if folded > 0 => format!("{} of evidence not shown (e)", counted(folded, "edge")),
             false => "an edge goes from its row to its column".to_owned(),

@@ -39,7 +39,7 @@ pub(super) fn minimap_ui(
     let size = vec2(ui.available_width(), HEIGHT);
     let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     legend_ui(ui, document);
-    let map = document.minimap.as_ref()?;
+    let map = document.overview.map.as_ref()?;
     let area = area.shrink2(vec2(10.0, 2.0));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, "Map of the history"));
     let palette = Palette::of(ui);

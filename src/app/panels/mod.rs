@@ -125,7 +125,7 @@ pub fn attend(response: &Response, document: &Document, attention: Attention, re
         requests.push(Request::Focus(Focus::Hover(attention)));
     }
     if response.clicked() {
-        requests.push(Request::Focus(Focus::Pin((document.pinned != Some(attention)).then_some(attention))));
+        requests.push(Request::Focus(Focus::Pin((document.argument.pinned != Some(attention)).then_some(attention))));
     }
 }
 

@@ -45,7 +45,7 @@ pub fn notes_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         .margin(egui::Margin::symmetric(8, 4));
     let response = ui.add(field);
     response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Note"));
-    if document.focus_note {
+    if document.reveal.note {
         response.request_focus();
     }
     if changed != *note {

@@ -65,7 +65,7 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 fn nothing(document: &Document) -> &'static str {
-    match (document.is_busy(), document.strongest_satisfied()) {
+    match (document.is_busy(), document.results.strongest_satisfied()) {
         (_, Some(_)) => "Choose a level.",
         (true, None) => "No level is known to hold yet.",
         (false, None) => "None of the levels asked for is known to hold, so there is no order to show. This is why:",
@@ -76,7 +76,7 @@ fn nothing(document: &Document) -> &'static str {
 fn broken_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ScrollArea::vertical().id_salt("broken").auto_shrink(false).show(ui, |ui| {
-        for (level, result) in document.levels.iter().filter(|(level, _)| level.row().usual) {
+        for (level, result) in document.results.levels.iter().filter(|(level, _)| level.row().usual) {
             let is_broken = |result: &&LevelResult| !matches!(result.verdict, Verdict::Satisfied(_));
             let Some(result) = result.as_deref().filter(is_broken) else { continue };
             let verdict = &result.verdict;
@@ -104,7 +104,7 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 5.0;
-        for (level, _) in document.levels.iter().filter(|(level, _)| document.witness(*level).is_some()) {
+        for (level, _) in document.results.levels.iter().filter(|(level, _)| document.results.witness(*level).is_some()) {
             let chosen = document.order.as_ref().is_some_and(|order| order.level == *level);
             if ui.add(egui::Button::selectable(chosen, level.code())).on_hover_text(level.promise()).clicked() {
                 requests.push(Request::ShowOrder(*level));
@@ -116,11 +116,11 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             if !meaning.is_empty() {
                 ui.label(RichText::new(meaning).color(palette.weak));
             }
-            if !matches!(document.witness(order.level), Some(Witness::Reads) | None) {
+            if !matches!(document.results.witness(order.level), Some(Witness::Reads) | None) {
                 let verified = ui.colored_label(palette.good, "Independently verified");
                 verified.on_hover_text("Code that shares nothing with the checker has replayed this order: every read is explained at this level.");
             }
-            if document.witness(order.level).is_some() {
+            if document.results.witness(order.level).is_some() {
                 let hint = "Sessions as lanes, what each read saw, and why the level holds, as a picture or text";
                 on_click(&ui.small_button("Save picture…").on_hover_text(hint), Request::SaveOrder, requests);
                 let hint = "Put why the level holds, and the order, on the clipboard as Markdown";
@@ -132,7 +132,7 @@ fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 }
 
 fn meaning(document: &Document, level: Level) -> &'static str {
-    match (document.witness(level), level) {
+    match (document.results.witness(level), level) {
         (Some(Witness::Reads) | None, _) => "",
         (Some(Witness::Events(_)), _) => "Each reads at its start what had been committed by then.",
         (_, level) if !level.reads_newest() => {

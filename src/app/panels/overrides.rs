@@ -54,7 +54,7 @@ pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, 
     let overrides = document.chosen_parts().unwrap_or(&none);
     let palette = Palette::of(ui);
     let mut at = area.left_top() + vec2(10.0, 6.0);
-    let hidden = document.hidden.iter().map(|t| history.transaction_name(*t));
+    let hidden = document.visibility.hidden.iter().map(|t| history.transaction_name(*t));
     let hidden: Vec<String> = hidden.chain(overrides.left_out.iter().map(|part| name(picture, *part))).collect();
     if !hidden.is_empty() {
         let text = format!("hidden: {} ×", listed(&hidden));

@@ -64,7 +64,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &ReplayRun, r
         ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
             super::small_button_ui(ui, Command::NextStep, "Next", requests);
             super::small_button_ui(ui, Command::PreviousStep, "Back", requests);
-            super::play_button_ui(ui, document.playing.is_some(), requests);
+            super::play_button_ui(ui, document.argument.playing.is_some(), requests);
         });
     });
     ScrollArea::vertical().id_salt("replay steps").auto_shrink(false).show(ui, |ui| {

@@ -158,14 +158,14 @@ fn row_ui(ui: &mut Ui, row: &RuleRow, form: &RulesForm, requests: &mut Requests)
 
 fn again_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let is_changed = document.form.is_changed(&document.rules);
+    let is_changed = document.form.is_changed();
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         let button = egui::Button::new("Read again").fill(if is_changed { palette.selected } else { palette.raised });
         let hover = "Read and check the same history by these rules";
         on_click(&ui.add_enabled(is_changed, button).on_hover_text(hover), Request::ReadAgain, requests);
         if is_changed && ui.button("As before").on_hover_text("Forget these changes").clicked() {
-            for (name, word) in document.rules.words() {
+            for (name, word) in document.form.read_by.words() {
                 requests.push(Request::SetRule(name, word));
             }
         }

@@ -38,7 +38,7 @@ pub(super) fn marked(document: &Document) -> BTreeSet<TransactionId> {
 /// to it is, and nothing of later ones.
 pub(super) fn lit(document: &Document, picture: &Picture) -> Lit {
     let attention = document.attention();
-    let view = document.run.as_ref().filter(|view| view.of == Some(picture.argument.id));
+    let view = document.argument.run.as_ref().filter(|view| view.of == Some(picture.argument.id));
     if let Some(view) = view
         && let Some(run) = &view.run
         && attention.is_some()
@@ -135,7 +135,7 @@ pub(super) fn link(response: &Response, document: &Document, target: Option<Targ
     if let Some(transaction) = transaction.filter(|_| response.double_clicked()) {
         requests.push(Request::Browse(transaction));
     } else if response.clicked() {
-        requests.push(Request::Focus(Focus::Pin(attention.filter(|_| attention != document.pinned))));
+        requests.push(Request::Focus(Focus::Pin(attention.filter(|_| attention != document.argument.pinned))));
     }
     let text = match (target, transaction) {
         (Some(Target::Several(_, n)), _) => {

@@ -15,7 +15,7 @@ const AROUND: f32 = 74.0;
 
 /// Draws the page.
 pub fn statistics_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let Some(figures) = &document.figures else {
+    let Some(figures) = &document.statistics.figures else {
         if !super::failed_ui(ui, document, Page::Statistics) {
             style::note(ui, "Counting…");
         }

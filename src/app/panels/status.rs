@@ -1,7 +1,7 @@
 //! The status bar: the keys that matter now, and which anomaly of how many.
 
 use crate::app::command::Command;
-use crate::app::state::{Document, State};
+use crate::app::state::{Cover, Document, State};
 use crate::app::style::{self, Palette};
 use crate::app::vocabulary::Phase;
 use crate::report::grouped;
@@ -16,7 +16,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let hints: &[(&[Command], &str)] = match &state.document {
-            _ if state.show_collect => &[
+            _ if state.cover == Some(Cover::Collect) => &[
                 (&[Command::RunWorkload], "run"),
                 (&[Command::Hunt], "hunt"),
                 (&[Command::CompareLevels], "compare levels"),
@@ -25,7 +25,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
                 (&[Command::Escape], "cancel, or leave this page"),
                 (&[Command::Help], "keys"),
             ],
-            _ if state.show_following => &[
+            _ if state.cover == Some(Cover::Following) => &[
                 (&[Command::HoldLanes], "pause, go on"),
                 (&[Command::OpenFound], "open the first anomaly"),
                 (&[Command::Follow, Command::Escape], "leave this page"),

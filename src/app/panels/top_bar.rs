@@ -3,7 +3,7 @@
 use super::{command_button_ui, health, on_command, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
 use crate::app::page::Page;
-use crate::app::state::{Document, State};
+use crate::app::state::{Cover, Document, State};
 use crate::app::style::{self, Palette, counted};
 use crate::app::vocabulary::{Source, file_name};
 use egui::{Align, Layout, RichText, Ui};
@@ -26,13 +26,14 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 requests.push(Request::Run(Command::ShowBatch));
             }
         }
-        if state.show_collect || state.collect.run.is_some() {
+        let is_collect = state.cover == Some(Cover::Collect);
+        if is_collect || state.collect.run.is_some() {
             let text = if state.collect.is_running() { "Collect…" } else { "Collect" };
-            let button = egui::Button::selectable(state.show_collect, text);
+            let button = egui::Button::selectable(is_collect, text);
             on_command(ui.add(button), Command::ShowCollect, requests);
         }
         if let Some(following) = &state.following {
-            super::following::tab_ui(ui, following, state.show_following, requests);
+            super::following::tab_ui(ui, following, state.cover == Some(Cover::Following), requests);
         }
         if let Some(document) = &state.document {
             ui.label(RichText::new(&document.title).color(palette.strong)).on_hover_text(match document.path() {
@@ -70,7 +71,7 @@ fn summary_ui(ui: &mut Ui, document: &Document) {
 /// The number of assumptions and whatever casts doubt on verdicts, if there is anything; a click shows it.
 fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let doubts = document.health.as_ref().filter(|health| health.doubts().next().is_some());
+    let doubts = document.trust.health.as_ref().filter(|health| health.doubts().next().is_some());
     let doubts = doubts.map(|health| (health::doubts_text(health), health::doubts_colour(health, &palette)));
     let assumed = document.assumptions().len();
     let assumed = (assumed > 0).then(|| (counted(assumed, "assumption"), palette.caution));

@@ -18,12 +18,12 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {
         style::bold_line(ui, "What if", style::HEADING, palette.strong);
-        let note = match document.chosen.len() {
+        let note = match document.parts.chosen.len() {
             0 => "Shift+click chooses transactions".to_owned(),
             n => format!("{} chosen", counted(n, "transaction")),
         };
         style::note(ui, note);
-        if !document.chosen.is_empty() && ui.small_button("Choose none").clicked() {
+        if !document.parts.chosen.is_empty() && ui.small_button("Choose none").clicked() {
             requests.push(Request::ChooseNone);
         }
     });
@@ -31,20 +31,20 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         for command in [Command::CheckOnly, Command::CheckWithout] {
             super::command_button_ui(ui, command, requests);
         }
-        if !document.what_if.is_empty() && ui.button("Clear").on_hover_text("Take the answers away").clicked() {
+        if !document.parts.asked.is_empty() && ui.button("Clear").on_hover_text("Take the answers away").clicked() {
             requests.push(Request::ClearWhatIf);
         }
     });
-    if document.what_if.is_empty() {
+    if document.parts.asked.is_empty() {
         return;
     }
     let whole: Vec<(Level, Option<&Verdict>)> =
-        document.levels.iter().map(|(level, result)| (*level, result.as_ref().map(|r| &r.verdict))).collect();
-    if document.scroll_to_what_if {
+        document.results.levels.iter().map(|(level, result)| (*level, result.as_ref().map(|r| &r.verdict))).collect();
+    if document.reveal.answer {
         ui.scroll_to_cursor(Some(egui::Align::Center));
     }
     line_ui(ui, "whole history", &whole, &whole);
-    for what_if in &document.what_if {
+    for what_if in &document.parts.asked {
         let part: Vec<(Level, Option<&Verdict>)> =
             what_if.levels.iter().map(|(level, verdict)| (*level, verdict.as_ref())).collect();
         line_ui(ui, &question(document, what_if), &part, &whole);

@@ -77,7 +77,7 @@ pub(in crate::app) static MAKE: Task<Arc<Made>> = Task {
     },
     ..Task::new("list", Failure::Message("The anomalies could not be listed"), |app, made| {
         let Some(document) = &mut app.state.document else { return };
-        document.scroll_to_selected |= document.tree.settle(made);
+        document.reveal.selected |= document.tree.settle(made);
         app.follow_filter();
     })
 };

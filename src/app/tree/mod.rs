@@ -76,6 +76,8 @@ pub struct Tree {
     is_being_made: bool,
     /// Bring the selected instance into view when the lines are built.
     follows: bool,
+    /// Further instances are being listed.
+    pub lists_more: bool,
 }
 
 impl Tree {
