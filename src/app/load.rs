@@ -7,6 +7,7 @@ use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
 use super::unreadable::Unreadable;
 use super::vocabulary::{Phase, Source};
+use super::watch::{WATCH, WatchedFile};
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;
@@ -40,6 +41,8 @@ pub struct Load {
 /// Messages sent while a history is read and checked.
 #[derive(Debug)]
 pub enum Message {
+    /// The file is about to be read.
+    Begins(WatchedFile),
     /// The file has been read.
     Read {
         /// What was observed.
@@ -100,6 +103,10 @@ impl Load {
     /// Reads and checks.
     pub(super) fn run(self, pool: &Pool, control: &Control, outbox: &Outbox<Message>) {
         let started = Instant::now();
+        // As it was before it is read: whatever is added from here on is noticed.
+        if let Source::File(path) = &self.source {
+            WatchedFile::now(path).into_iter().for_each(|file| outbox.send(Message::Begins(file)));
+        }
         match read(&self.source, &self.rules, control) {
             Ok(history) => {
                 let recorded = history.recorded();
@@ -123,6 +130,7 @@ fn receive(app: &mut App, message: Message) {
     let cancelled = app.tasks.is_stopped(&LOAD);
     let Some(document) = &mut app.state.document else { return };
     match message {
+        Message::Begins(file) => app.start(&WATCH, move |control, outbox| file.watch(control, outbox)),
         Message::Read { history, recorded, levels, named, seconds } => {
             document.browser.transaction = history.transactions().next();
             document.browser.session = history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();

@@ -11,7 +11,6 @@ use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
 use super::state::Document;
 use super::vocabulary::{Source, file_name};
-use super::watch::{WATCH, watch};
 use super::{recent, samples};
 use crate::checkers::{Options, ViolationName};
 use crate::history::Rules;
@@ -102,9 +101,6 @@ impl App {
             Source::Part(part) => part.name.clone(),
         };
         self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &Options::default().levels));
-        if let Source::File(path) = source.clone() {
-            self.start(&WATCH, move |control, outbox| watch(&path, control, outbox));
-        }
         let names = arrangement.as_ref().map(|arrangement| arrangement.hidden_transactions.clone()).unwrap_or_default();
         arrangement.into_iter().for_each(|arrangement| self.arrange(arrangement));
         let (request, pool) = (Load { source, rules, names }, self.pool.clone());
