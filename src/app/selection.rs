@@ -131,9 +131,9 @@ impl App {
         }
         document.selected = Some(id);
         let ArgumentView { evidence, run, .. } = std::mem::take(&mut document.argument);
-        document.argument = ArgumentView { evidence, run, ..ArgumentView::default() };
+        document.argument.run = run;
         let shows = document.shows(self.state.alternatives, !self.state.preferences.no_details);
-        let expanded = document.argument.evidence.take().filter(|_| by_user && document.picture.is_none());
+        let expanded = evidence.filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept =
             self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
