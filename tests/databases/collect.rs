@@ -420,7 +420,7 @@ fn a_full_disk_ends_the_run_with_a_word_and_what_was_recorded_can_be_read() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.edn");
     // Files may grow to some tens of thousands of bytes, in blocks of 512 or 1024.
-    let script = "trap '' XFSZ; ulimit -f 40; exec \"$0\" collect --db \"$1\" --keys 20 -o \"$2\"";
+    let script = "trap '' XFSZ; ulimit -f 40; exec \"$0\" collect --db \"$1\" --sessions 20 --keys 20 -o \"$2\"";
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_isoscope"), &server.url]).arg(&path);
     let output = shell.output().expect("a shell");
