@@ -140,10 +140,10 @@ fn table_ui(ui: &mut Ui, shown: &LatticeTable<'_>, requests: &mut Requests) {
     for (row, order) in Order::ALL.into_iter().enumerate() {
         let at = area.min + vec2(0.0, ROW * (row as f32 + 1.5));
         ui.painter().text(at, Align2::LEFT_CENTER, name_of(order), small.clone(), palette.weak);
-        for (column, base) in bases.iter().enumerate() {
-            let of_cell = |level: &&Level| level.row().order == order && level.base().code == base.code;
-            if let Some(level) = lattice::levels().iter().find(of_cell) {
-                cell_ui(ui, shown, *level, cell(row + 1, column), requests);
+        for &level in lattice::levels().iter().filter(|level| level.row().order == order) {
+            let base = level.base();
+            if let Some(column) = bases.iter().position(|of_column| of_column.code == base.code) {
+                cell_ui(ui, shown, level, cell(row + 1, column), requests);
             }
         }
     }
