@@ -6,9 +6,10 @@ use common::instances::all_listed;
 use common::random::{Shape, for_histories};
 use common::repository;
 use isoscope::audit;
-use isoscope::checkers::{Findings, Level, Options};
+use isoscope::checkers::{self, Findings, Level, Options};
 use isoscope::control::Control;
-use isoscope::formats;
+use isoscope::formats::{self, Input, Request};
+use isoscope::history::History;
 use isoscope::relations::resolve;
 use isoscope::report::{Report, Settings};
 use isoscope::verify::verify;
@@ -44,6 +45,29 @@ fn what_is_counted_in_troubled_histories_is_listed() {
 #[test]
 fn what_is_counted_under_every_choice_of_writers_is_listed() {
     of_shape(Shape::AMBIGUOUS);
+}
+
+fn counts_for_any_list(history: &History) -> Result<(), String> {
+    let counts = |max_instances: usize| {
+        let options = Options { levels: Level::of(history), max_instances, ..Options::default() };
+        checkers::check(history, &options, &Control::new(), &|_| {}).patterns
+    };
+    let usual = counts(1000);
+    let other = [0, 1, 20].into_iter().map(|most| (most, counts(most))).find(|(_, other)| *other != usual);
+    other.map_or(Ok(()), |(most, other)| Err(format!("{usual:?}, but {other:?} where {most} are listed")))
+}
+
+#[test]
+fn counts_do_not_depend_on_how_many_are_listed() {
+    let cycle =
+        |n: u32| format!("a{n}: [w x{n} 1, w y{n} 1]\nb{n}: [r y{n} 0, w x{n} 2]\nc{n}: [r x{n} 2, r y{n} 1]\n");
+    let text: String = (0..30).map(cycle).collect();
+    let input = Input::new("cycles", text.as_bytes());
+    let history = formats::read(&input, Request::from(None), &Control::new()).expect("the text notation");
+    counts_for_any_list(&history).expect("as many whatever is listed");
+    for shape in [CROWDED, TROUBLED, Shape::AMBIGUOUS] {
+        for_histories(shape, HISTORIES, |sketch| counts_for_any_list(&sketch.history()));
+    }
 }
 
 /// Without counting the verdicts are the same, each is shown, and the verifier accepts what shows it. To count later finds the

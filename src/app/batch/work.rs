@@ -18,8 +18,6 @@ use std::time::{Duration, Instant};
 const EACH: Duration = Duration::from_secs(60);
 /// Time limit for minimizing anomalies of one history.
 pub(super) const MINIMIZING: Duration = Duration::from_secs(5);
-/// Instances looked at to find the smallest of each pattern.
-const INSTANCES: usize = 20;
 
 /// Checking the histories of a folder; the messages are the results, each with the index of its history.
 pub(in crate::app) static CHECK_FOLDER: Task<(usize, Outcome)> = Task {
@@ -83,7 +81,7 @@ pub(super) fn checked(path: &Path, others: &[Level], control: &Control) -> Resul
     levels.extend(others);
     levels.sort_unstable();
     levels.dedup();
-    let options = Options { levels, max_instances: INSTANCES, ..Options::default() };
+    let options = Options { levels, ..Options::default() };
     let findings = audit::check(&history, &options, control, &|_| ());
     Ok((history, findings))
 }

@@ -11,6 +11,9 @@ use crate::relations::{EdgeIndex, Index, Node, Relation, Resolution};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Most conflicts that are explained, however many are listed: counts depend on the history alone.
+const MOST_CONFLICTS: usize = 1000;
+
 /// What is left to list after the decision.
 #[derive(Default)]
 pub(super) struct Evidence {
@@ -116,15 +119,15 @@ impl CheckRun<'_> {
             }
             found.violations.extend(evidence.strict.violations);
         }
-        let Request { history, options, control, .. } = self.asked;
-        if evidence.conflicts.is_empty() || options.max_instances == 0 {
+        let Request { history, control, .. } = self.asked;
+        if evidence.conflicts.is_empty() {
             return;
         }
         let is_strict = |conflict: &Conflict| matches!(conflict, Conflict::Strict(_));
         let cores = !evidence.conflicts.iter().all(is_strict);
         let cores = cores.then(|| Cores::new(history, resolution));
         let mut group = 0;
-        for conflict in evidence.conflicts.into_iter().take(options.max_instances) {
+        for conflict in evidence.conflicts.into_iter().take(MOST_CONFLICTS) {
             let violation = match conflict {
                 Conflict::Strict(_) if is_shown => continue,
                 Conflict::Strict(transactions) => {

@@ -18,7 +18,7 @@ pub(super) const SMALL: usize = 48;
 /// Work for reducing one core, in transactions decided.
 const REDUCING: usize = 2_000_000;
 
-/// Lists cycles at one level. Each distinct cycle adds one to the count of its pattern.
+/// Lists cycles at one level, at most so many. Each distinct cycle adds one to the count of its pattern.
 pub(super) fn find(
     history: &History,
     index: &Index,
@@ -40,7 +40,6 @@ pub(super) fn find(
     let mut core = Core::new(&known, &graph, &orders);
     let mut seen: BTreeSet<Vec<Node>> = BTreeSet::new();
     let mut work = 0usize;
-    let most_tries = most.clamp(8, 400);
     let mut tries = 0;
     for component in components.cyclic() {
         let group = listing.new_group();
@@ -58,7 +57,7 @@ pub(super) fn find(
         for arc in candidates.take(if any { usize::MAX } else { 8 }) {
             control.check()?;
             work = work.saturating_add(n_edges);
-            if tries >= most_tries || work > SEARCHING {
+            if tries >= most || work > SEARCHING {
                 return Ok(());
             }
             let Some(mut cycle) = finder.shortest(&graph, arc.to, arc.from, inside) else { continue };

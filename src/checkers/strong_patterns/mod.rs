@@ -16,7 +16,7 @@
 //! - Of all patterns, further cycles: for each certain anti-dependency on a cycle of certain edges, at each level asked
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
-//!   level the first few hundred cycles are examined.
+//!   level the first 400 cycles are examined.
 //! - CSCycle, MVCycle, MSRCycle, UACycle, PSICycle and UpdateCycle, if their levels are asked for: one proof for each of a few sets of transactions
 //!   that violate the level by themselves, unless another pattern shows that it is violated.
 //! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
@@ -47,6 +47,15 @@ use crate::relations::Index;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Instances of a pattern that are collected at least.
+const LISTED: usize = 1000;
+/// Most cycles that are examined at a level, however many are listed: counts depend on the history alone.
+const MOST_CYCLES: usize = 400;
+/// The same where one is enough.
+const FEW_CYCLES: usize = 8;
+/// Most disjoint sets of transactions that violate a level defined by parts, likewise.
+const MOST_SETS: usize = 16;
+
 /// Finds the patterns that violate PC, SI or SER, as far as `levels` includes those levels. `levels` should hold the
 /// violated levels: for each of them that no pattern explains, the engine's own refutation is proved and listed.
 ///
@@ -62,16 +71,18 @@ pub fn instances(
 ) -> Instances {
     let Some((updates, ser)) = above_weak(levels) else { return Instances::default() };
     let mut listing = Listing { sought: levels, ..Listing::default() };
-    let updates = if updates { divergence::find(history, index, max_instances, &mut listing, control) } else { Ok(()) };
+    // What is listed decides which cycles count as new.
+    let most = max_instances.max(LISTED);
+    let updates = if updates { divergence::find(history, index, most, &mut listing, control) } else { Ok(()) };
     // The caller can tell from its control whether it is complete.
     let Ok(mut pairs) = updates.and_then(|()| pairs::Pairs::new(history, index, control)) else {
         return listing.finish(max_instances);
     };
     if ser {
-        pairs.write_skews(max_instances, &mut listing);
+        pairs.write_skews(most, &mut listing);
     }
     let forks = match strong(levels).next() {
-        Some(_) => long_forks::LongForks::new(&pairs).find(max_instances, &mut listing, control),
+        Some(_) => long_forks::LongForks::new(&pairs).find(most, &mut listing, control),
         None => Ok(()),
     };
     // What takes as much memory as the reads is gone before cycles are searched in a graph of that size.
@@ -80,11 +91,11 @@ pub fn instances(
     let rest = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
         for level in by_parts(levels) {
             if !listing.shows(level) {
-                parts::find(history, index, level, max_instances, listing, control)?;
+                parts::find(history, index, level, MOST_SETS, listing, control)?;
             }
         }
         for level in strong(levels) {
-            cycles::find(history, index, level, max_instances, listing, control)?;
+            cycles::find(history, index, level, MOST_CYCLES, listing, control)?;
         }
         for level in strong(levels) {
             if !listing.shows(level) {
@@ -116,7 +127,7 @@ pub(super) fn first(
     }
     for level in strong(levels) {
         if !listing.shows(level) {
-            cycles::find(history, index, level, 1, &mut listing, control)?;
+            cycles::find(history, index, level, FEW_CYCLES, &mut listing, control)?;
         }
         if !listing.shows(level) {
             cycles::fallback(history, index, level, &mut listing, control)?;

@@ -9,11 +9,8 @@ use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, Node};
 
-/// Most cores that are looked at, each without the reads of those before.
-const MOST_CORES: usize = 16;
-
-/// Lists violations of such a level, from disjoint sets of transactions, where the weak level below it holds. Each
-/// adds one to the count of its pattern.
+/// Lists violations of such a level, from at most so many disjoint sets of transactions, where the weak level below it
+/// holds. Each adds one to the count of its pattern.
 pub(super) fn find(
     history: &History,
     index: &Index,
@@ -29,7 +26,7 @@ pub(super) fn find(
         return Ok(());
     }
     let mut rest: Vec<Node> = (0..index.n_nodes() as Node).collect();
-    for _ in 0..most.clamp(1, MOST_CORES) {
+    for _ in 0..most {
         let Some(core) = decide::core(&index.part(&rest), level, control)? else { break };
         let core: Vec<Node> = core.iter().map(|&place| rest[place as usize]).collect();
         let nodes = reduce_by(index, core, &mut |part| decide::core(part, level, control))?;

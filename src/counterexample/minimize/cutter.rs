@@ -445,7 +445,7 @@ pub(super) fn verdicts(
     control: &Control,
 ) -> Vec<(Level, Verdict)> {
     let levels = levels_of(history, violated, violation);
-    let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
+    let options = Options { levels: levels.clone(), max_instances: 0, counts: false, share: None };
     let findings = checkers::check(history, &options, control, &|_| {});
     let verdict = |level: Level| match findings.level(level) {
         Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) => Verdict::Violated,
