@@ -87,7 +87,11 @@ impl Checkpoints {
             std::fs::rename(&fresh, &self.path)
         });
         self.last = Instant::now();
-        written.map_err(|error| anyhow::anyhow!("{}: {}", self.name(), error))
+        written.map_err(|error| {
+            // There may be nothing to remove.
+            let _ = std::fs::remove_file(&fresh);
+            anyhow::anyhow!("{}: {error}", self.name())
+        })
     }
 
     /// Where the last run ended, if there is a checkpoint; the bytes that it had read are taken from `source`. Error: it

@@ -13,6 +13,7 @@ use crate::formats::Problem;
 use crate::history::visible;
 use crate::report::{FollowedEvent, FollowedLevel};
 use anyhow::Context;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -32,6 +33,8 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         sessions: follow.sessions,
         ..Options::default()
     };
+    let files = [Some(path), follow.order.as_ref(), follow.checkpoint.as_ref()];
+    different(&files.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let stop = interrupted()?;
     let mut source = Source::open(path, follow.checkpoint.is_some())?;
     let every = Duration::from_secs_f64(follow.checkpoint_every);
@@ -56,10 +59,33 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     let order = order.transpose()?;
     said.into_iter().for_each(|followed| voice.say(followed.event));
     let answers = follow_events::last_answers(&voice.said);
+    let (reported, unwritten) = (Instant::now(), [None, None]);
     let mut work =
-        Work { source, stop, stream, follower, order, checkpoints, reported: Instant::now(), answers, mark: 0, voice };
+        Work { source, stop, stream, follower, order, checkpoints, reported, answers, mark: 0, unwritten, voice };
+    // What cannot be written is known before anything has been followed.
+    work.write_checkpoint();
+    if let Some(error) = work.unwritten[1].take() {
+        return Err(error);
+    }
     let ended = work.follow(follow.until_idle.map(Duration::from_secs_f64));
     work.conclude(&options, ended)
+}
+
+/// Error: two of these paths are of one file, which would be overwritten.
+fn different(paths: &[&Path]) -> anyhow::Result<()> {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    let places: Vec<Option<PathBuf>> = paths.iter().map(|path| place(path)).collect();
+    let same = (1..paths.len()).find(|&n| places[n].is_some() && places[..n].contains(&places[n]));
+    match same {
+        Some(n) => anyhow::bail!(
+            "{}: the history, its order and its checkpoint must be different files",
+            visible(&paths[n].display().to_string())
+        ),
+        None => Ok(()),
+    }
 }
 
 /// What following depends on, apart from the history.
@@ -89,6 +115,8 @@ struct Work<'a> {
     answers: Vec<FollowedLevel>,
     /// [`Follower::mark`] when they were.
     mark: u64,
+    /// Why the order is not written to its end, and the last checkpoint not at all.
+    unwritten: [Option<anyhow::Error>; 2],
     voice: Voice<'a>,
 }
 
@@ -111,7 +139,7 @@ impl Work<'_> {
                 break;
             }
             if self.checkpoints.as_ref().is_some_and(Checkpoints::is_due) {
-                self.write_checkpoint()?;
+                self.write_checkpoint();
             }
             if self.reported.elapsed() >= REPORT {
                 self.reported = Instant::now();
@@ -119,13 +147,13 @@ impl Work<'_> {
             }
         }
         // Before the rest is taken for the end: the file may grow later.
-        self.write_checkpoint()?;
+        self.write_checkpoint();
         if self.stop.load(Ordering::Relaxed) {
             self.stream.drop_partial_line();
         }
         let mut records = Vec::new();
         let read = self.stream.finish(&mut records);
-        self.take(records)?;
+        self.take(records);
         if self.stream.lines() == 0 {
             anyhow::bail!("{}: {}", self.source.name(), Problem::Empty);
         }
@@ -137,31 +165,40 @@ impl Work<'_> {
         read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
     }
 
-    fn write_checkpoint(&mut self) -> anyhow::Result<()> {
-        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
-        let order = self.order.as_mut().map(OrderFile::sync).transpose()?;
-        checkpoints.write((&self.stream, &self.follower), &self.source, order, &self.voice.said)
+    /// Writes a checkpoint, if one is wanted. Where it cannot be written, following goes on, and the next one may be.
+    fn write_checkpoint(&mut self) {
+        let Some(checkpoints) = &mut self.checkpoints else { return };
+        let order = self.order.as_mut().map(OrderFile::sync).transpose();
+        let kept = (&self.stream, &self.follower);
+        let written = order.and_then(|order| checkpoints.write(kept, &self.source, order, &self.voice.said));
+        self.unwritten[1] = written.err();
+    }
+
+    /// Writes what was settled of the order, if it is wanted. Where it cannot be written, following goes on without.
+    fn write_order(&mut self) {
+        let events = self.follower.take_order();
+        if let Some(Err(error)) = self.order.as_mut().map(|order| order.add(&events)) {
+            complain(&format!("{error:#}; the order is not written any further"));
+            (self.order, self.checkpoints) = (None, None);
+            self.unwritten[0] = Some(error);
+        }
     }
 
     /// Takes the next bytes.
     fn push(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut records = Vec::new();
         let read = self.stream.push(bytes, &mut records);
-        self.take(records)?;
-        self.follower.promise(self.stream.begun());
+        self.take(records);
         read.map_err(|error| anyhow::anyhow!("{}: {error}", self.source.name()))
     }
 
-    fn take(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
+    fn take(&mut self, records: Vec<Record>) {
         for record in records {
             let line = record.line;
             self.follower.take(record, self.stream.names());
             self.say_news(line);
-            if let Some(order) = &mut self.order {
-                order.add(&self.follower.take_order())?;
-            }
+            self.write_order();
         }
-        Ok(())
     }
 
     /// Says what the transaction on this line changed.
@@ -201,6 +238,7 @@ impl Work<'_> {
         if let Some(why) = self.follower.ended() {
             complain(&format!("{}: {why}; from there on it was not followed", self.source.path().display()));
         }
-        ended.map(|()| code)
+        ended?;
+        self.unwritten.into_iter().flatten().next().map_or(Ok(code), Err)
     }
 }

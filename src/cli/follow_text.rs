@@ -63,11 +63,14 @@ pub(super) fn time(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.0} ms", 1000.0 * seconds) } else { format!("{seconds:.1} s") }
 }
 
+/// A comment in front of a counterexample with lists.
+const ABOUT_LISTS: &[u8] = b"# lists show only the elements that are appended here\n";
+
 /// A history in JSON, in our notation.
 fn in_notation(json: &str) -> Option<String> {
     let request = Request { format: Some("json"), rules: None };
     let history = formats::read(&Input::new("counterexample", json.as_bytes()), request, &Control::new()).ok()?;
-    let mut bytes = Vec::new();
+    let mut bytes = if history.lists().is_empty() { Vec::new() } else { ABOUT_LISTS.to_vec() };
     formats::write(&history, "text", &mut bytes).ok()?;
     String::from_utf8(bytes).ok()
 }

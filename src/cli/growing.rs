@@ -10,7 +10,7 @@ pub(super) struct FollowArguments {
     /// Check the history while it is written: go on with what is appended, show each violation as soon as it is decided,
     /// and how far it is every second. Takes one PATH in text, elle-edn (as `collect` records) or plume; ends with standard
     /// input, with Ctrl-C or as --until-idle says
-    #[arg(long, conflicts_with_all = ["claim", "output", "witness", "count_by", "instances", "shards", "junit", "sarif", "time_limit"])]
+    #[arg(long, conflicts_with_all = ["claim", "output", "witness", "count_by", "instances", "shards", "junit", "sarif", "time_limit", "memory_limit"])]
     pub(super) follow: bool,
     /// Settle what is older than N transactions, whether or not something may still refer to it; `none`: keep all that may
     /// matter

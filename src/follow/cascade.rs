@@ -3,7 +3,8 @@
 //! When a level is violated or no longer certain, the next weaker ones are woken with what its engine remembers: the
 //! state that it settled and the transactions since. The order of the settled ones satisfied the stronger level, so it
 //! satisfies theirs, and what made settling lossless, session order and reads, counts at all levels from TCC up. At RC
-//! and RA nothing is settled without loss, so they sleep only where all is settled by age.
+//! and RA nothing is settled without loss: they sleep only where the number of sessions is not known and a horizon is set,
+//! and when they are woken, all that was settled counts as settled by age.
 
 use super::Follower;
 use super::delivered::Delivered;

@@ -15,13 +15,15 @@ use crate::history::OperationKind;
 pub(super) struct List {
     /// The longest list that was read, without appends of its reader.
     elements: Vec<Atom>,
+    /// Who read it; 0 for nobody.
+    pub(super) reader: Seq,
     /// The writer of its last element.
     last: Option<Seq>,
     /// Delivered transactions that appended what is not in it.
     later: Vec<Seq>,
 }
 
-kept!(List { elements, last, later });
+kept!(List { elements, reader, last, later });
 
 impl List {
     /// Whether a list fits what is known.
@@ -35,12 +37,13 @@ impl List {
         pairs.extend(self.last.map(|last| (last, t)));
     }
 
-    /// A list was read, whose elements have these writers; what that shows is added to `pairs`.
-    pub(super) fn read(&mut self, elements: &[Atom], writers: &[Seq], pairs: &mut Vec<(Seq, Seq)>) {
+    /// A transaction read a list, whose elements have these writers; what that shows is added to `pairs`.
+    pub(super) fn read(&mut self, reader: Seq, elements: &[Atom], writers: &[Seq], pairs: &mut Vec<(Seq, Seq)>) {
         let known = self.elements.len();
         if elements.len() <= known {
             return;
         }
+        self.reader = reader;
         for (element, &writer) in elements.iter().zip(writers).skip(known) {
             pairs.extend(self.last.filter(|last| *last != writer).map(|last| (last, writer)));
             self.last = Some(writer);

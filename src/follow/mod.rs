@@ -39,9 +39,11 @@ pub use replay::{Event, REPLAYED, Replay, event_of, footer, header, level_of};
 pub use stream::Stream;
 
 use crate::checkers::{Level, Pattern};
+use crate::history::{OperationKind, Outcome};
 use delivered::Delivered;
 use delivery::Delivery;
 use engine::{Engine, Stop, Surroundings};
+use example::Proof;
 use keep::{Keep, Reading};
 use std::sync::Arc;
 
@@ -142,6 +144,10 @@ pub struct Follower {
     since_seal: u64,
     /// What is still to come began then or later.
     begun: Option<i64>,
+    /// The same, as far as what was settled rests on it.
+    relied_on: Option<i64>,
+    /// What shows that levels are violated.
+    proofs: Vec<Proof>,
     fresh: Vec<Finding>,
 }
 
@@ -153,21 +159,32 @@ impl Follower {
         options.levels.dedup();
         let engines = options.levels.iter().filter_map(|&level| Engine::new(level)).collect();
         let delivery = Delivery::new(options.memory);
-        let (is_cut, since_seal, begun, fresh) = (false, 0, None, Vec::new());
-        let mut follower = Follower { options, delivery, engines, is_cut, since_seal, begun, fresh };
+        let mut follower = Follower {
+            options,
+            delivery,
+            engines,
+            is_cut: false,
+            since_seal: 0,
+            begun: None,
+            relied_on: None,
+            proofs: Vec::new(),
+            fresh: Vec::new(),
+        };
         follower.sleep();
         follower
     }
 
     /// Takes the next transaction of the stream, in the order in which they ended. `names` are those of its record.
     pub fn take(&mut self, record: Record, names: &Names) {
+        self.withdraw(&record);
         if self.delivery.ended().is_some() {
             return;
         }
-        if self.begun.zip(record.interval).is_some_and(|(begun, interval)| interval.start < begun) {
+        if self.relied_on.zip(record.interval).is_some_and(|(begun, interval)| interval.start < begun) {
             let line = record.line;
             return self.delivery.end(format!("line {line}: this transaction began before it was said to be open"));
         }
+        self.begun = record.begun;
         let mut delivered = Vec::new();
         self.delivery.hear(&record.gone, names.barrier);
         self.delivery.take(record, &mut delivered);
@@ -182,18 +199,14 @@ impl Follower {
         self.keep_promises();
     }
 
-    /// What has not been taken yet began then or later ([`Stream::begun`]). At strict serializability, where that is all that
-    /// is followed, it settles what had ended.
-    pub fn promise(&mut self, begun: Option<i64>) {
-        self.begun = begun;
-    }
-
     /// What it remembers, with what has been read of the stream, for [`resumed`](Self::resumed). Findings and an order
     /// that were not taken yet are left out. O(what is remembered).
     pub fn kept(&self, stream: &Stream) -> Vec<u8> {
         keep::bytes_of(|to| {
             stream.put(to);
             (self.is_cut, self.since_seal, self.begun).put(to);
+            self.relied_on.put(to);
+            self.proofs.put(to);
             self.delivery.put(to);
             self.engines.put(to);
         })
@@ -205,9 +218,10 @@ impl Follower {
         let from = &mut Reading::new(bytes);
         let stream = Stream::get(from)?;
         let (is_cut, since_seal, begun) = Keep::get(from)?;
+        let (relied_on, proofs) = (Keep::get(from)?, Keep::get(from)?);
+        let (delivery, engines) = (Keep::get(from)?, Keep::get(from)?);
         let follower = Follower::new(options);
-        let mut follower =
-            Follower { is_cut, since_seal, begun, delivery: Keep::get(from)?, engines: Keep::get(from)?, ..follower };
+        let mut follower = Follower { is_cut, since_seal, begun, relied_on, proofs, delivery, engines, ..follower };
         follower.delivery.find(from);
         Some((stream, follower))
     }
@@ -239,7 +253,7 @@ impl Follower {
             }
             if !self.is_cut && t.is_cut && self.options.levels.contains(&Level::CutIsolation) {
                 self.is_cut = true;
-                self.fresh.push(example::of_reads(Level::CutIsolation, &t, names));
+                self.found(example::of_reads(Level::CutIsolation, &t, &self.delivery, names), names);
             }
             let before = self.states();
             for engine in &mut self.engines {
@@ -265,7 +279,26 @@ impl Follower {
     fn note(&mut self, place: usize, t: &Arc<Delivered>, names: &Names) {
         let engine = &self.engines[place];
         if let Some(Stop::Violated { is_at_hand, .. }) = engine.stop() {
-            self.fresh.push(example::of_engine(engine, t, is_at_hand, names));
+            self.found(example::of_engine(engine, t, is_at_hand, (&self.delivery, names)), names);
+        }
+    }
+
+    fn found(&mut self, finding: Finding, names: &Names) {
+        self.proofs.extend(finding.example.as_ref().map(|example| Proof::new(finding.level, example, names)));
+        self.fresh.push(finding);
+    }
+
+    /// Drops the proofs that read what a transaction writes again, and ends following if there are any.
+    fn withdraw(&mut self, record: &Record) {
+        if record.outcome == Outcome::Aborted || self.proofs.is_empty() {
+            return;
+        }
+        let n_proofs = self.proofs.len();
+        let writes = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
+        writes
+            .for_each(|action| self.proofs.retain(|proof| !proof.reads.contains(&(action.key, action.value.clone()))));
+        if self.proofs.len() < n_proofs {
+            self.delivery.end(format!("line {}: a value that had been read is written again", record.line));
         }
     }
 
@@ -278,6 +311,7 @@ impl Follower {
         // What is settled by times would be lost to levels that do not count them.
         let is_alone = self.engines.iter().all(|e| e.level().counts_real_time() || e.stop().is_some());
         let begun = self.begun.filter(|_| is_alone).map(|begun| begun.min(self.delivery.first_start()));
+        self.relied_on = begun.or(self.relied_on);
         let around = Surroundings {
             now,
             oldest_waiting: self.delivery.oldest_waiting().unwrap_or(now + 1),
@@ -332,12 +366,14 @@ impl Follower {
 
     /// The answer at each level, weakest first. A level that holds by a stronger one does so, too.
     pub fn answers(&self) -> Vec<(Level, Answer)> {
-        // Without times there is no real time to respect; it is only mentioned where nothing else was asked for.
-        let is_asked =
-            |level: &&Level| !level.counts_real_time() || self.delivery.is_timed() || self.options.levels.len() == 1;
+        // Without times there is no real time to respect; it is not mentioned unless it was asked for.
+        let is_usual = self.options.levels == Options::default().levels;
+        let is_asked = |level: &&Level| !level.counts_real_time() || self.delivery.is_timed() || !is_usual;
         let levels = || self.options.levels.iter().filter(is_asked);
         if let Some(why) = self.delivery.ended() {
-            return levels().map(|&level| (level, Answer::Unknown(why.to_owned()))).collect();
+            let is_proved = |level: Level| self.proofs.iter().any(|proof| level.implies(proof.level));
+            let answer = |level| if is_proved(level) { Answer::Violated } else { Answer::Unknown(why.to_owned()) };
+            return levels().map(|&level| (level, answer(level))).collect();
         }
         let own: Vec<(Level, Answer)> = levels().map(|&level| (level, self.own_answer(level))).collect();
         let implied = |level: Level, answer: &Answer| {
@@ -356,14 +392,14 @@ impl Follower {
     }
 
     fn own_answer(&self, level: Level) -> Answer {
-        if level.counts_real_time() && !self.delivery.is_timed() {
-            return Answer::Unknown("no times are recorded".to_owned());
-        }
         let engine = self.engines.iter().find(|engine| engine.level() == level);
         let (stop, of_engine) = engine.map_or((None, 0), |engine| (engine.stop(), engine.undecided()));
         let is_violated = matches!(stop, Some(Stop::Violated { .. })) || (engine.is_none() && self.is_cut);
         match (stop, of_engine + self.delivery.undecided()) {
             _ if is_violated => Answer::Violated,
+            _ if level.counts_real_time() && !self.delivery.is_timed() => {
+                Answer::Unknown("no times are recorded".to_owned())
+            }
             (Some(Stop::Exhausted { .. }), _) => Answer::Unknown("the search for an order took too long".to_owned()),
             (_, 0) => Answer::Holds,
             (_, n) => Answer::ExceptFor(n),

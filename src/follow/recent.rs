@@ -2,7 +2,7 @@
 
 use super::record::{Assembly, Record};
 use super::stream::Stream;
-use crate::history::{History, Interval, OperationKind, Origin};
+use crate::history::{History, Interval, Origin};
 use std::collections::VecDeque;
 
 /// How many transactions are kept.
@@ -11,7 +11,7 @@ pub const RECENT: usize = 200;
 /// Up to this many sessions keep their places among the lanes, whether or not they have a recent transaction.
 const PLACES: usize = 64;
 
-/// Up to this many elements of lists are kept in full.
+/// With more elements of lists than this in all, reads of long lists are left out.
 const ELEMENTS: usize = 50_000;
 
 /// The last transactions that ended, oldest first.
@@ -52,18 +52,18 @@ impl Recent {
                 assembly.session(session);
             }
         }
-        let all = || self.records.iter().flat_map(|record| &record.operations);
-        if all().filter_map(|action| action.list.as_ref()).map(|list| list.len()).sum::<usize>() > ELEMENTS {
-            let writes = all().filter(|action| action.kind == OperationKind::Write);
-            assembly.keep_elements(writes.map(|action| (action.key, action.value.clone())).collect());
-        }
+        let lists = self.records.iter().flat_map(|record| &record.operations).filter_map(|action| action.list.as_ref());
+        let longest = if lists.map(|list| list.len()).sum::<usize>() > ELEMENTS { ELEMENTS / RECENT } else { ELEMENTS };
         let last = self.records.iter().filter_map(|r| r.interval).map(|i| i.end).filter(|&end| end < i64::MAX).max();
         for &place in &order {
             let record = &self.records[place];
             // What may still take effect is drawn up to now.
             let bounded = |i: Interval| Interval { end: i.end.min(last.unwrap_or(i.start).max(i.start)), ..i };
             let shown = Record { interval: record.interval.map(bounded), ..record.clone() };
-            assembly.add(&shown, |_| true);
+            assembly.add(&shown, |place| {
+                let list = record.operations[place].list.as_ref();
+                list.is_none_or(|list| list.len() <= longest)
+            });
         }
         let first = self.n - self.records.len() as u64 + 1;
         let places = order.into_iter().map(|place| first + place as u64).collect();

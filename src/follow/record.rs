@@ -5,7 +5,7 @@ use crate::history::{
     BuildError, Builder, Draft, History, Interval, Label, OperationId, OperationKind, Origin, Outcome, SessionId,
     TransactionId, Value, positional_name,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A value, independent of any history.
@@ -64,6 +64,8 @@ pub struct Record {
     pub foreign: Option<&'static str>,
     /// Sessions of which the stream has said before the end of this transaction that they have ended.
     pub gone: Vec<u32>,
+    /// All transactions that end later began then or later, as intervals count; none if the format does not say.
+    pub begun: Option<i64>,
 }
 
 kept_enum!(Atom { 0 Initial, 1 Number(number), 2 Name(name) });
@@ -101,6 +103,11 @@ impl Interned {
         place
     }
 
+    /// The place of a name that is there.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
     /// The name at a place.
     pub fn name(&self, place: u32) -> &str {
         &self.names[place as usize]
@@ -130,7 +137,7 @@ impl Keep for Interned {
 }
 
 // What cannot be followed ends following before it is kept.
-kept!(Record { session, called, outcome, operations, interval, line; foreign, gone });
+kept!(Record { session, called, outcome, operations, interval, line; foreign, gone, begun });
 kept!(Names { sessions, keys, barrier, is_list });
 
 /// The names of sessions and keys. They take memory for each session and key that ever occurs.
@@ -268,6 +275,7 @@ impl HistoryReading<'_> {
             interval: history.interval(t),
             foreign,
             gone: Vec::new(),
+            begun: None,
         }
     }
 
@@ -282,19 +290,12 @@ impl HistoryReading<'_> {
 pub struct Assembly<'a> {
     builder: Builder,
     names: &'a Names,
-    /// If not all appends of a list are there: the elements to keep, by key.
-    appended: Option<FxHashSet<(u32, Atom)>>,
 }
 
 impl<'a> Assembly<'a> {
     /// An empty history of this origin. Without names that are no numbers, values keep theirs.
     pub fn new(origin: Origin, names: &'a Names) -> Assembly<'a> {
-        Assembly { builder: Builder::new(origin), names, appended: None }
-    }
-
-    /// Lists keep only these elements, as if the others had never been appended.
-    pub fn keep_elements(&mut self, appended: FxHashSet<(u32, Atom)>) {
-        self.appended = Some(appended);
+        Assembly { builder: Builder::new(origin), names }
     }
 
     /// The session at a place among the names, made on first use.
@@ -353,10 +354,7 @@ impl<'a> Assembly<'a> {
             None => self.builder.key_name(name),
         };
         if self.names.is_list(action.key) && action.kind == OperationKind::Read {
-            let is_kept = |element: &&Atom| {
-                self.appended.as_ref().is_none_or(|kept| kept.contains(&(action.key, (*element).clone())))
-            };
-            let elements: Vec<&Atom> = action.list.iter().flat_map(|list| list.iter()).filter(is_kept).collect();
+            let elements: Vec<&Atom> = action.list.iter().flat_map(|list| list.iter()).collect();
             // The first name turns numbers into names as well: let it come before them.
             for element in elements.iter().filter(|element| matches!(element, Atom::Name(_))) {
                 element.value(&mut self.builder);

@@ -49,6 +49,7 @@ impl Arrival {
             line,
             foreign: None,
             gone: Vec::new(),
+            begun: None,
         });
     }
 

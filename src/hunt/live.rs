@@ -187,7 +187,6 @@ impl<'r, 'h> Work<'r, 'h> {
                 n => n?,
             };
             self.take(stream, |stream, out| stream.push(&chunk[..n], out))?;
-            self.follower.promise(stream.begun());
             match (n, is_last) {
                 (0, true) => break,
                 (0, false) => {

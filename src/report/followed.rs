@@ -98,7 +98,8 @@ pub struct AwaitedVersion {
 pub struct FollowedLevel {
     /// Code of the level: `SI`.
     pub level: String,
-    /// Whether the transactions that count satisfy it. Violated is for ever.
+    /// Whether the transactions that count satisfy it. Violated stays so, unless a value
+    /// that the evidence reads is written again.
     pub verdict: VerdictWord,
     /// Where it is undecided: the number of reads left out, without which it is satisfied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,8 +142,8 @@ pub struct FoundViolation {
     pub summary: String,
     /// Whether a transaction read a version that all sessions had passed: `isoscope check` shows the evidence.
     pub forgotten: bool,
-    /// The counterexample, a history as `isoscope schema history` describes it. Absent where the reads of one transaction
-    /// show the violation.
+    /// The counterexample, a history as `isoscope schema history` describes it. Absent where it was not found in time or
+    /// is forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Json>,
     /// The argument, in terms of that history, as in the report of a check.

@@ -71,8 +71,8 @@ pub(crate) fn follow(arrival: &Arrival, options: Options, is_lossless: bool) -> 
     let mut order = Vec::new();
     for (place, record) in arrival.records.iter().enumerate() {
         let to_come: Option<Vec<_>> = arrival.records[place..].iter().map(|record| record.interval).collect();
-        follower.promise(to_come.and_then(|intervals| intervals.iter().map(|interval| interval.start).min()));
-        follower.take(record.clone(), &arrival.names);
+        let begun = to_come.and_then(|intervals| intervals.iter().map(|interval| interval.start).min());
+        follower.take(Record { begun, ..record.clone() }, &arrival.names);
         order.extend(follower.take_order());
         if follower.ended().is_some() {
             return Ok(follower);

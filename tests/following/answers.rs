@@ -7,6 +7,7 @@ use common::lists::history_of_elements;
 use common::random::{self, Shape, for_seeds};
 use common::sketch::{Sketch, key_name, session_name};
 use fastrand::Rng;
+use isoscope::audit;
 use isoscope::checkers::{self, Level, Verdict};
 use isoscope::control::Control;
 use isoscope::follow::{Action, Answer, Atom, Event, FOLLOWED, Follower, Names, Options, Record, Stream, records};
@@ -54,6 +55,7 @@ fn arrival(sketch: &Sketch, rng: &mut Rng) -> Arrival {
             line,
             foreign: None,
             gone: Vec::new(),
+            begun: None,
         });
     }
     let sessions = sketch.sessions.iter().filter(|s| s.iter().any(|t| t.outcome == Outcome::Committed)).count();
@@ -106,11 +108,53 @@ fn after_each_transaction_the_answer_is_the_verdict() {
             if finding.summary.is_empty() && !finding.is_forgotten {
                 return Err(format!("{}{} is not shown", in_order(&arrival), finding.level));
             }
+            if finding.example.as_ref().is_some_and(|example| !audit::holds(&example.counterexample)) {
+                return Err(format!("{}{} is shown wrongly", in_order(&arrival), finding.level));
+            }
         }
         Ok(())
     });
     let [settled, violated, forgotten] = [settled, violated, forgotten].map(AtomicU64::into_inner);
     assert!(settled > 4000 && violated > 4000 && forgotten > 10, "{settled} {violated} {forgotten}");
+}
+
+/// Histories in which the reads of one transaction are wrong, what is, and how many transactions show it.
+const WRONG_READS: [(&str, &str, usize); 14] = [
+    ("a: [r x 7, w y 1]\n", "TAP-a", 1),
+    ("a: [w x 1, r z 0]!\nb: [r y 0, r x 1]\n", "TAP-b", 2),
+    ("a: [r x 1, w x 1]\n", "TAP-c", 1),
+    ("a: [w x 1]\nb: [w x 2, r x 1]\n", "TAP-d", 2),
+    ("a: [w x 1, w x 2, r x 1]\n", "TAP-e", 1),
+    ("a: [w x 1, w x 2]\nb: [r x 1]\n", "TAP-f", 2),
+    ("a: [r y 1, w x 1]\nb: [r x 1, w y 1]\n", "TAP-g", 2),
+    ("a: [r y 1]\na: [w x 1]\nb: [r x 1]\nb: [w y 1]\n", "TAP-g", 4),
+    ("a: [a x 1]\nb: [r x [1 7]]\n", "TAP-a", 1),
+    ("a: [a x 1]\nb: [a x 2]!\nc: [r x [1 2]]\n", "TAP-b", 2),
+    ("a: [a x 1, a x 2]\nb: [r x [1]]\n", "TAP-f", 2),
+    ("a: [a x 1]\nb: [r x [1 1]]\n", "DuplicateElement", 2),
+    ("a: [a x 1]\nb: [a x 2]\nc: [r x [1 2]]\nd: [r x [2]]\n", "IncompatibleOrder", 4),
+    ("a: [a x 1]\nb: [a x 2]\nc: [r x [1 2]]\nd: [r x [2 1]]\n", "IncompatibleOrder", 4),
+];
+
+#[test]
+fn wrong_reads_of_one_transaction_are_shown_with_their_writers() {
+    for (text, pattern, n) in WRONG_READS {
+        // More of the history changes nothing.
+        let before = "p: [w k 1]\nq: [r k 1, w k 2]\nq: [w l 1]!\n";
+        for (text, period) in [(text.to_owned(), 200), (before.to_owned() + text, 1)] {
+            let levels = vec![Level::ReadCommitted, Level::Serializability];
+            let options = Options { levels, period, ..KEEPING };
+            let mut follower = stream("history", text.as_bytes(), 1 << 16, options).expect("it can be followed");
+            let findings = follower.take_findings();
+            assert_eq!(findings.len(), 2, "{text}");
+            for finding in findings {
+                let example = finding.example.unwrap_or_else(|| panic!("{text}: {}", finding.summary)).counterexample;
+                assert_eq!(example.violation.id.pattern.id(), pattern, "{text}");
+                assert_eq!(example.history.transactions().count(), n, "{text}: {}", finding.summary);
+                assert!(audit::holds(&example), "{text}");
+            }
+        }
+    }
 }
 
 /// Whether a value is written twice to a key: that is noticed only as long as its first writer is remembered.
@@ -205,7 +249,13 @@ fn followed_lists(seed: u64) -> Result<(), String> {
     let horizon = rng.bool().then(|| rng.u64(1..=6));
     let (levels, sessions) = (some_levels(&mut rng), Some(arrival.sessions as u32));
     let options = Options { levels, horizon, sessions, period, ..Options::default() };
-    follow(&arrival, options, horizon.is_none()).map(drop).map_err(|error| in_order(&arrival) + &error)
+    let followed = follow(&arrival, options, horizon.is_none());
+    let mut follower = followed.map_err(|error| in_order(&arrival) + &error)?;
+    let examples = follower.take_findings().into_iter().filter_map(|finding| finding.example);
+    match examples.map(|example| example.counterexample).find(|example| !audit::holds(example)) {
+        Some(example) => Err(format!("{}{} is shown wrongly", in_order(&arrival), example.violation.id)),
+        None => Ok(()),
+    }
 }
 
 /// Follows bytes that come in pieces of this size, to the end.
@@ -216,7 +266,6 @@ fn stream(name: &str, bytes: &[u8], piece: usize, options: Options) -> Result<Fo
     for piece in bytes.chunks(piece) {
         stream.push(piece, &mut records).map_err(|e| e.to_string())?;
         records.drain(..).for_each(|record| follower.take(record, stream.names()));
-        follower.promise(stream.begun());
     }
     stream.finish(&mut records).map_err(|e| e.to_string())?;
     records.drain(..).for_each(|record| follower.take(record, stream.names()));
@@ -355,6 +404,10 @@ fn transactions_of_unknown_outcome_count_when_they_are_read() {
     assert_eq!(answers, [true, true, true, false, false, false, false, false, false]);
 }
 
+fn without_times() -> Vec<Level> {
+    FOLLOWED.into_iter().filter(|level| !level.counts_real_time()).collect()
+}
+
 /// Histories that hold and that careless settling would call violated.
 #[test]
 fn what_may_still_matter_is_not_settled() {
@@ -367,7 +420,8 @@ fn what_may_still_matter_is_not_settled() {
     );
     for (text, sessions) in [(untouched, 2), (five.as_str(), 5)] {
         let options = Options { sessions: Some(sessions), period: 1, ..KEEPING };
-        let follower = stream("directed.txt", text.as_bytes(), 64, all_levels(options)).expect("a stream");
+        let options = Options { levels: without_times(), ..options };
+        let follower = stream("directed.txt", text.as_bytes(), 64, options).expect("a stream");
         assert!(follower.answers().iter().all(|(_, answer)| *answer == Answer::Holds), "{:?}", follower.answers());
     }
 }
@@ -380,7 +434,8 @@ fn a_late_read_of_what_everything_has_passed_is_violated_and_beyond_the_horizon_
     }
     text += "b: [r x 3]\n";
     let answers = |options: Options| {
-        let follower = stream("late.txt", text.as_bytes(), 64, all_levels(options)).expect("a stream");
+        let options = Options { levels: without_times(), ..options };
+        let follower = stream("late.txt", text.as_bytes(), 64, options).expect("a stream");
         assert!(follower.status().settled > 20);
         follower.answers().into_iter().map(|(_, answer)| answer).collect::<Vec<_>>()
     };
@@ -389,6 +444,14 @@ fn a_late_read_of_what_everything_has_passed_is_violated_and_beyond_the_horizon_
     assert_eq!(closed[3..], [const { Answer::Violated }; 5]);
     let by_age = answers(Options { horizon: Some(10), period: 1, ..KEEPING });
     assert_eq!(by_age[2..], [const { Answer::ExceptFor(1) }; 6]);
+}
+
+#[test]
+fn a_line_without_end_is_refused() {
+    let mut stream = Stream::new("zeros", None).expect("a stream");
+    let chunk = vec![b'0'; 1 << 20];
+    let failed = (0..100).find_map(|_| stream.push(&chunk, &mut Vec::new()).err()).expect("it is too long");
+    assert!(failed.to_string().contains("longer than 64 MiB"), "{failed}");
 }
 
 #[test]
@@ -441,4 +504,80 @@ fn an_order_that_was_changed_is_refused() {
     for wrong in ["s2 s1 c1 c2 s3 c3", "s1 c1 s2 c2 s3", "s1 s3 c1 s2 c2 c3", "c1 s1 s2 c2 s3 c3"] {
         assert!(snapshot(wrong).is_err(), "{wrong}");
     }
+}
+
+/// The answers at the end of bytes that come in pieces of this size.
+fn answers_of(name: &str, bytes: &[u8], piece: usize, options: Options) -> Vec<(Level, Answer)> {
+    stream(name, bytes, piece, options).expect("it can be followed").answers()
+}
+
+#[test]
+fn weak_levels_do_not_rely_on_what_barriers_settle() {
+    let mut text = "; barriers: key f, fences 1 to 2\n".to_owned();
+    let mut line = |process: u8, operations: &str| {
+        for kind in [":invoke", ":ok"] {
+            text += &format!("{{:type {kind}, :process {process}, :f :txn, :value [{operations}]}}\n");
+        }
+    };
+    line(0, "[:w :x 1]");
+    line(0, "[:w :x 2]");
+    for n in 1..=100 {
+        line(0, &format!("[:w :f {n}]"));
+        line(1, &format!("[:r :f {n}] [:w :g {n}]"));
+        line(0, &format!("[:r :g {n}]"));
+    }
+    line(1, "[:r :x 1]");
+    for horizon in [Some(30), Some(10_000)] {
+        let levels = FOLLOWED.into_iter().filter(|level| *level != Level::ParallelSnapshotIsolation);
+        let options = Options { levels: levels.collect(), horizon, period: 20, ..KEEPING };
+        let answers = answers_of("made.edn", text.as_bytes(), 1 << 16, options);
+        let answer = |level: Level| &answers.iter().find(|(other, _)| *other == level).expect("it was asked for").1;
+        assert_ne!(*answer(Level::ReadCommitted), Answer::Violated, "{answers:?}");
+        assert_ne!(*answer(Level::ReadAtomic), Answer::Violated, "{answers:?}");
+        assert_ne!(*answer(Level::TransactionalCausalConsistency), Answer::Holds, "{answers:?}");
+    }
+}
+
+#[test]
+fn what_rests_on_a_value_that_is_written_again_is_withdrawn() {
+    let levels = vec![Level::ReadCommitted, Level::Serializability];
+    let options = Options { levels, horizon: None, ..KEEPING };
+    let stale = "a: [w x 1]\na: [w x 2]\nb: [r x 2]\nb: [r x 1]\n";
+    let lost = "p: [w k 1]\nq: [r k 1, w k 2]\nr: [r k 1, w k 3]\n";
+    let answers = |text: String| {
+        let answers = answers_of("history", text.as_bytes(), 7, options.clone());
+        answers.into_iter().map(|(_, answer)| answer.word()).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(stale.to_owned()), ["holds", "violated"]);
+    assert_eq!(answers(format!("{stale}c: [w x 1]\n")), ["undecided", "undecided"]);
+    // The other violation stays, also after following has ended, until its own reads may have another writer.
+    assert_eq!(answers(format!("{lost}c: [w x 1]\nd: [r x 1]\nc: [w x 1]\n")), ["undecided", "violated"]);
+    assert_eq!(answers(format!("{lost}c: [w x 1]\nd: [r x 1]\nc: [w x 1]\nc: [w k 1]\n")), ["undecided", "undecided"]);
+    assert_eq!(answers(format!("{lost}c: [w k 1]!\n")), ["holds", "violated"], "an aborted one changes nothing");
+}
+
+#[test]
+fn operations_that_never_began_are_followed_in_any_pieces() {
+    let line = |operation: &str| format!("{{:type :ok, :process 0, :f :txn, :value [[{operation}]]}}\n");
+    let text = line(":w :x 1") + &line(":r :x 1") + &line(":w :x 2");
+    for piece in [1, 40, 1 << 16] {
+        for levels in [FOLLOWED.to_vec(), vec![Level::StrictSerializability]] {
+            let options = Options { levels, period: 1, ..KEEPING };
+            let answers = answers_of("made.edn", text.as_bytes(), piece, options);
+            assert!(answers.iter().all(|(_, answer)| *answer == Answer::Holds), "{piece}: {answers:?}");
+        }
+    }
+}
+
+#[test]
+fn without_times_real_time_is_violated_only_as_serializability_is() {
+    let lost = "p: [w k 1]\nq: [r k 1, w k 2]\nr: [r k 1, w k 3]\n";
+    let options = |levels: &[Level]| Options { levels: levels.to_vec(), ..KEEPING };
+    let (ser, strict) = (Level::Serializability, Level::StrictSerializability);
+    let words = |text: &str, levels: &[Level]| -> Vec<&str> {
+        let answers = answers_of("history", text.as_bytes(), 1 << 16, options(levels));
+        answers.iter().map(|(_, answer)| answer.word()).collect()
+    };
+    assert_eq!(words(lost, &[strict]), ["violated"]);
+    assert_eq!(words("p: [w k 1]\n", &[ser, strict]), ["holds", "undecided"]);
 }

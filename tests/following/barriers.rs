@@ -107,7 +107,17 @@ impl Run {
         let session = self.clients[client].session.expect("a client that is there");
         // It began after what has arrived; when it ends, its arrival shows.
         let interval = Some(Interval { start: 10 * self.arrival.records.len() as i64 + 1, end: 0 });
-        Record { session, called: None, outcome, operations, interval, line: 0, foreign: None, gone: Vec::new() }
+        Record {
+            session,
+            called: None,
+            outcome,
+            operations,
+            interval,
+            line: 0,
+            foreign: None,
+            gone: Vec::new(),
+            begun: None,
+        }
     }
 
     fn arrive(&mut self, mut record: Record) {

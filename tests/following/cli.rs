@@ -29,6 +29,39 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
+fn files_that_would_overwrite_each_other_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("h.txt"), "a: [w x 1]\n").expect("it can be written");
+    let cases =
+        [["h.txt", "--order", "./h.txt", "--until-idle", "0"], ["h.txt", "--checkpoint", "h.txt", "--until-idle", "0"]];
+    let both = ["h.txt", "--order", "new", "--checkpoint", "./new"];
+    for arguments in cases.iter().chain([&both]) {
+        let mut command = isoscope(&["check", "--follow"]);
+        let output = command.args(arguments).current_dir(folder.path()).output().expect("the program runs");
+        let (code, out, err) = said(&output);
+        assert_eq!((code, out.as_str(), err.lines().count()), (Some(2), "", 1), "{err}");
+        assert!(err.contains("must be different files"), "{err}");
+    }
+    assert_eq!(fs::read_to_string(path("h.txt")).expect("it is there"), "a: [w x 1]\n");
+    assert!(!path("new").exists());
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let history = folder.path().join("h.txt");
+    fs::write(&history, "a: [w x 1]\n").expect("it can be written");
+    let missing = folder.path().join("missing/c");
+    let paths = [&history, &missing].map(|path| path.to_str().expect("text"));
+    let (code, out, err) = said(&run(&["check", "--follow", paths[0], "--checkpoint", paths[1], "--until-idle", "9"]));
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+    assert!(err.contains("missing"), "{err}");
+    let (code, _, err) = said(&run(&["check", "--follow", paths[0], "--memory-limit", "20"]));
+    assert!(code == Some(2) && err.contains("--memory-limit"), "{err}");
+}
+
+#[test]
 fn a_violation_is_shown_when_the_file_has_grown_by_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("growing.txt");

@@ -7,6 +7,7 @@
 //! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends.
 
 mod ending;
+mod evidence;
 mod promise;
 mod sources;
 mod written;
@@ -22,6 +23,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use written::Written;
+
+pub(super) use evidence::Evidence;
 
 /// A version: a key and what was written to it.
 type Version = (u32, Atom);
@@ -104,6 +107,8 @@ pub(super) struct Delivery {
     was_dropped: bool,
     /// By arrival: transactions of unknown outcome that nothing has read from yet.
     unknown: FxHashMap<u64, Waiting>,
+    /// By arrival: aborted transactions whose versions are remembered, for those who read them.
+    aborted: FxHashMap<u64, Record>,
     /// Keys whose initial version was read, and those to which its value was written.
     initial_read: FxHashSet<u32>,
     initial_written: FxHashSet<u32>,
@@ -127,7 +132,7 @@ kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repe
 kept!(Waiting { arrived, record, external, given_up, wrong });
 kept!(SessionState { queue, last, has_ended, last_writer });
 kept!(Delivery {
-    sessions, written, was_dropped, unknown, initial_read, initial_written, waiters, lists, arrived,
+    sessions, written, was_dropped, unknown, aborted, initial_read, initial_written, waiters, lists, arrived,
     delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
 });
 
@@ -139,6 +144,7 @@ impl Delivery {
             written: Written::new(memory),
             was_dropped: false,
             unknown: FxHashMap::default(),
+            aborted: FxHashMap::default(),
             initial_read: FxHashSet::default(),
             initial_written: FxHashSet::default(),
             waiters: FxHashMap::default(),
@@ -250,7 +256,7 @@ impl Delivery {
         self.forget_versions();
         let session = waiting.record.session;
         match waiting.record.outcome {
-            Outcome::Aborted => {}
+            Outcome::Aborted => drop(self.aborted.insert(waiting.arrived, waiting.record)),
             Outcome::Unknown => drop(self.unknown.insert(waiting.arrived, waiting)),
             Outcome::Committed => {
                 self.session(session).queue.push_back(waiting);
@@ -429,7 +435,7 @@ impl Delivery {
         for (place, writers) in read {
             let Action { key, list, .. } = &record.operations[*place as usize];
             let outside = list.as_deref().and_then(|list| lists::from_outside(record, *place as usize, list));
-            self.lists.entry(*key).or_default().read(outside.unwrap_or_default(), writers, &mut pairs);
+            self.lists.entry(*key).or_default().read(seq, outside.unwrap_or_default(), writers, &mut pairs);
         }
         let mut keys: Vec<u32> = Vec::new();
         for action in record.operations.iter().filter(|o| o.kind == OperationKind::Write && o.list.is_some()) {

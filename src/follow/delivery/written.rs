@@ -185,5 +185,11 @@ impl Delivery {
         for origin in forgotten.iter().filter(|origin| origin.outcome == Outcome::Unknown) {
             self.unknown.remove(&origin.arrived);
         }
+        let written = &self.written;
+        self.aborted.retain(|arrived, record| {
+            let version = |action: &Action| (action.key, action.value.clone());
+            let mut origins = record.operations.iter().filter_map(|action| written.get(&version(action)));
+            origins.any(|origin| origin.arrived == *arrived)
+        });
     }
 }

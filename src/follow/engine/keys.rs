@@ -161,6 +161,14 @@ impl Keys {
         Keys { all: self.all.iter().map(settled).collect() }
     }
 
+    /// Counts everything settled as settled by age.
+    pub(super) fn count_by_age(&mut self) {
+        for key in &mut self.all {
+            key.settled.iter_mut().for_each(|settled| settled.by_age = true);
+            key.initial.iter_mut().for_each(|tag| *tag = Tag::ByAge);
+        }
+    }
+
     /// The writers and readers of a version.
     pub(super) fn readers(&self, key: u32, writer: Seq) -> &[Seq] {
         self.get(key).map_or(&[], |key| key.readers(writer))

@@ -211,11 +211,16 @@ impl Engine {
         Inheritance { settled: self.keys.settled(), forgotten: self.forgotten.clone(), transactions }
     }
 
-    /// Goes on with what the engine of a stronger level knew.
+    /// Goes on with what the engine of a stronger level knew. At RC and RA nothing is settled without loss: there all that
+    /// was settled counts as settled by age.
     pub(super) fn wake(&mut self, inheritance: &Inheritance) {
         self.is_asleep = false;
         self.keys = inheritance.settled.settled();
         self.forgotten = inheritance.forgotten.clone();
+        if matches!(self.level, Level::ReadCommitted | Level::ReadAtomic) {
+            self.keys.count_by_age();
+            self.forgotten.count_by_age();
+        }
         inheritance.transactions.iter().for_each(|t| self.enter(t));
     }
 

@@ -80,6 +80,11 @@ impl Forgotten {
         self.total += 1;
     }
 
+    /// Counts everything forgotten as forgotten by age.
+    pub(super) fn count_by_age(&mut self) {
+        self.tags.iter_mut().filter(|tag| **tag == Tag::Passed).for_each(|tag| *tag = Tag::ByAge);
+    }
+
     /// Drops what is recorded of transactions before this one.
     pub(super) fn drop_before(&mut self, first: Seq) {
         let n = (first.saturating_sub(self.first) as usize).min(self.tags.len());

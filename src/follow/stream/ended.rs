@@ -18,6 +18,8 @@ pub(super) struct Call {
     pub(super) start: i64,
     /// Sessions that have ended since another transaction did.
     pub(super) gone: Vec<String>,
+    /// EDN: what ends later began with this line or later, if that is known.
+    pub(super) begun: Option<i64>,
 }
 
 impl Stream {
@@ -83,7 +85,7 @@ impl Stream {
     fn of_call(&mut self, call: &Call, record: Record) -> Record {
         let line = call.lines.last();
         let gone = call.gone.iter().map(|session| self.names.sessions.place(session)).collect();
-        let record = Record { gone, ..self.placed(record, line) };
+        let record = Record { gone, begun: call.begun, ..self.placed(record, line) };
         if self.format.is_none_or(|format| format.name != "elle-edn") {
             return record;
         }

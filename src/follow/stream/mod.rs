@@ -28,6 +28,9 @@ use rustc_hash::FxHashMap;
 /// The formats that can be followed.
 const FORMATS: [&str; 3] = ["text", "elle-edn", "plume"];
 
+/// Bytes that are kept of a line whose end has not come.
+const LONGEST: usize = 64 << 20;
+
 /// Cuts a growing file into transactions.
 #[derive(Debug, Default)]
 pub struct Stream {
@@ -51,6 +54,8 @@ pub struct Stream {
     calls: Vec<Call>,
     /// EDN: by process, the line of the last operation that ended a transaction.
     answered: FxHashMap<Option<i64>, u32>,
+    /// EDN: whether an operation ended that had not begun.
+    has_unasked: bool,
     /// EDN: the sessions that have ended since the last transaction did.
     gone: Vec<String>,
     /// Plume: by session, the transaction that may go on, and its lines.
@@ -90,13 +95,6 @@ impl Stream {
         self.invoked.len() + self.growing.len()
     }
 
-    /// What is still to come began then or later, as the times of its records count; none if the format does not say when
-    /// transactions begin. O(open transactions).
-    pub fn begun(&self) -> Option<i64> {
-        let first = self.invoked.values().map(Lines::first).min().unwrap_or(i64::from(self.line) + 1);
-        self.format.filter(|format| format.name == elle::EDN.name).map(|_| first)
-    }
-
     /// Takes the next bytes; transactions that end in them are added to `out`. Error: a line that is none of the format.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Record>) -> Result<(), ReadError> {
         let read = self.push_lines(bytes, out);
@@ -115,6 +113,11 @@ impl Stream {
             }
         }
         self.rest.extend_from_slice(bytes);
+        if self.rest.len() > LONGEST {
+            let message = format!("this line is longer than {} MiB", LONGEST >> 20);
+            let format = self.format.map_or("", |format| format.name);
+            return Err(ReadError::at(format, u64::from(self.lines()) + 1, 0, Problem::Other(message)));
+        }
         Ok(())
     }
 
@@ -138,7 +141,7 @@ impl Stream {
         }
         let growing = self.growing.drain().map(|(_, (_, lines))| lines);
         let open = growing.chain(self.invoked.drain().map(|(_, lines)| lines));
-        self.calls = open.map(|lines| Call { start: lines.first(), lines, gone: Vec::new() }).collect();
+        self.calls = open.map(|lines| Call { start: lines.first(), lines, gone: Vec::new(), begun: None }).collect();
         self.calls.sort_unstable_by_key(|call| call.start);
         self.read_calls(out)
     }
@@ -199,7 +202,7 @@ impl Stream {
         }
         let is_comment = line.trim_ascii_start().first().is_none_or(|&first| first == b'#');
         if !is_comment {
-            self.calls.push(Call { start: 0, lines: one, gone: Vec::new() });
+            self.calls.push(Call { start: 0, lines: one, gone: Vec::new(), begun: None });
         }
         Ok(())
     }
@@ -209,7 +212,7 @@ impl Stream {
         self.read_calls(out)?;
         let history = self.history(&one)?;
         if history.n_sessions() > 0 {
-            self.calls.push(Call { start: 0, lines: one, gone: Vec::new() });
+            self.calls.push(Call { start: 0, lines: one, gone: Vec::new(), begun: None });
             return Ok(());
         }
         if self.began {
@@ -230,24 +233,35 @@ impl Stream {
             }
             Glimpse::Begins(process) => {
                 if let Some(lines) = self.invoked.insert(process, one) {
-                    self.calls.push(Call { start: lines.first(), lines, gone: Vec::new() });
+                    self.calls.push(Call { start: lines.first(), lines, gone: Vec::new(), begun: None });
                 }
                 Ok(())
             }
             Glimpse::Ends(process) => {
                 let start = match self.invoked.get(&process) {
                     Some(invoked) => invoked.first(),
-                    // It began after the previous answer to its process.
-                    None => self.answered.get(&process).map_or(0, |&line| i64::from(line)),
+                    None => {
+                        self.has_unasked = true;
+                        // It began after the previous answer to its process.
+                        self.answered.get(&process).map_or(0, |&line| i64::from(line))
+                    }
                 };
                 let mut lines = self.invoked.remove(&process).unwrap_or_default();
                 lines.append(&one);
                 let gone = std::mem::take(&mut self.gone);
-                self.calls.push(Call { start, lines, gone });
+                let begun = self.begun();
+                self.calls.push(Call { start, lines, gone, begun });
                 self.answered.insert(process, self.line);
                 Ok(())
             }
         }
+    }
+
+    /// With which line the first began of all that end later; none if operations end of which the file does not say when
+    /// they began. O(open transactions).
+    fn begun(&self) -> Option<i64> {
+        let first = self.invoked.values().map(Lines::first).min().unwrap_or(i64::from(self.line) + 1);
+        (!self.has_unasked).then_some(first)
     }
 
     /// Hears what a comment says of sessions and barriers. The key of barriers has to be named before anything else.
@@ -275,7 +289,7 @@ impl Stream {
             if other != -1 {
                 self.over.insert(other);
             }
-            self.calls.push(Call { start: 0, lines, gone: Vec::new() });
+            self.calls.push(Call { start: 0, lines, gone: Vec::new(), begun: None });
         }
         if transaction != -1 && self.over.contains(transaction) {
             let message = format!(
@@ -308,6 +322,7 @@ kept!(Stream {
     declaration,
     invoked,
     answered,
+    has_unasked,
     gone,
     growing,
     over;
