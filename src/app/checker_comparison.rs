@@ -6,6 +6,7 @@ use super::checker_run::{CheckerRun, Sample, measure};
 use super::sweep::{self, Sweep};
 use super::tasks::{Failure, Task};
 use super::verdict_summary::Conclusion;
+use super::vocabulary::Tone;
 use crate::checkers::{Cause, Checker, Level};
 use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Marks, Series, Unit, svg};
@@ -172,7 +173,7 @@ impl App {
         let Some(history) = document.history.clone() else { return };
         let comparison = &mut document.comparison;
         if comparison.chosen.is_empty() {
-            self.state.tell(true, "Choose at least one checker");
+            self.state.tell(Tone::Note, "Choose at least one checker");
             return;
         }
         let checkers: Vec<Checker> = comparison.chosen.iter().copied().collect();

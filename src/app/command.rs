@@ -371,6 +371,8 @@ pub enum Request {
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
+    /// The same, clicked in its lists, which stay where they are.
+    BrowseHere(TransactionId),
     /// Scroll the history browser to this transaction.
     ScrollTo(TransactionId),
     /// Show this violation on the current page.

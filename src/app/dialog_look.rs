@@ -4,7 +4,8 @@
 use super::style::Palette;
 use crate::app::style;
 use egui::{Color32, Context, LayerId, Order, Shape, Stroke, Vec2, vec2};
-use egui_file_dialog::{FileDialog, FileDialogLabels};
+use egui_file_dialog::{DirectoryEntry, FileDialog, FileDialogLabels};
+use std::path::PathBuf;
 
 /// Its usual size.
 const SIZE: Vec2 = vec2(860.0, 560.0);
@@ -48,6 +49,19 @@ pub(super) fn update(dialog: &mut FileDialog, ctx: &Context) {
             list.mutate_shape(egui::layers::ShapeIdx(place), |clipped| correct(&mut clipped.shape, &palette));
         }
     });
+}
+
+/// The file that a search has selected, if Enter is pressed in the field of the search: the library would only leave it.
+pub(super) fn searched(dialog: &FileDialog, ctx: &Context) -> Option<PathBuf> {
+    if !ctx.input(|input| input.key_pressed(egui::Key::Enter)) {
+        return None;
+    }
+    let focused = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id))?;
+    let whole = ctx.memory(|memory| memory.area_rect(dialog.get_window_id()))?;
+    // The other field, for a path, is on the left.
+    let is_search = whole.contains_rect(focused.rect) && focused.rect.center().x > whole.center().x;
+    let selected = dialog.selected_entry().filter(|entry| is_search && entry.is_file());
+    selected.map(DirectoryEntry::to_path_buf)
 }
 
 fn correct(shape: &mut Shape, palette: &Palette) {

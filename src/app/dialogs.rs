@@ -133,6 +133,11 @@ impl Dialogs {
             return Some(answer);
         }
         let purpose = self.own_purpose?;
+        let opens = matches!(purpose, Purpose::Open | Purpose::CompareWith);
+        if let Some(path) = dialog_look::searched(&self.own, ctx).filter(|_| opens) {
+            self.own_purpose = None;
+            return Some((purpose, path));
+        }
         dialog_look::update(&mut self.own, ctx);
         let path = self.own.take_picked();
         if path.is_some() || !matches!(self.own.state(), DialogState::Open) {

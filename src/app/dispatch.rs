@@ -16,7 +16,7 @@ use super::replaying::REPLAY;
 use super::state::{Cover, Document, ExportForm};
 use super::text_size;
 use super::versions::Wanted;
-use super::vocabulary::{Attention, Focus, Phase, Source, Stage};
+use super::vocabulary::{Attention, Focus, Phase, Source, Stage, Tone};
 use super::what_if::CHECK_PART;
 use crate::export::ExportKind;
 use crate::jobs;
@@ -84,6 +84,10 @@ impl App {
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
+            Request::BrowseHere(transaction) => {
+                self.browse(transaction);
+                self.with_document(|document| document.browser.scroll = false);
+            }
             Request::ScrollTo(transaction) => self.with_document(|document| {
                 document.browser.transaction = Some(transaction);
                 document.browser.scroll = true;
@@ -207,7 +211,7 @@ impl App {
             Command::CopyMarkdown => {
                 if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
                     ctx.copy_text(picture.argument.markdown.clone());
-                    self.state.tell(false, "The argument is on the clipboard as Markdown");
+                    self.state.tell(Tone::Done, "The argument is on the clipboard as Markdown");
                 }
             }
             Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
@@ -221,10 +225,10 @@ impl App {
             Command::SaveProject => self.save_project(),
             Command::CopyLink => match self.link() {
                 Some(link) => {
-                    self.state.tell(false, format!("On the clipboard: {link}"));
+                    self.state.tell(Tone::Done, format!("On the clipboard: {link}"));
                     ctx.copy_text(link);
                 }
-                None => self.state.tell(true, "Only a history that was opened from a file has links"),
+                None => self.state.tell(Tone::Note, "Only a history that was opened from a file has links"),
             },
             Command::Bookmark => self.bookmark(),
             Command::Mark => self.mark(),
@@ -365,7 +369,7 @@ impl App {
         }
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else {
-            self.state.tell(true, "Select an anomaly first: there is nothing to export yet");
+            self.state.tell(Tone::Note, "Select an anomaly first: there is nothing to export yet");
             return;
         };
         let kind = ExportKind::Svg;
@@ -400,7 +404,7 @@ impl App {
     fn write_report(&mut self) {
         let Some(document) = &self.state.document else { return };
         let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
-            self.state.tell(true, "Select an anomaly first: there is nothing to report yet");
+            self.state.tell(Tone::Note, "Select an anomaly first: there is nothing to report yet");
             return;
         };
         let (Some(history), Some(health)) = (document.history.clone(), document.trust.health.clone()) else { return };
@@ -457,7 +461,7 @@ impl App {
             return true;
         }
         if self.tasks.cancel(&EXPORT) {
-            self.state.tell(false, "Writing was cancelled");
+            self.state.tell(Tone::Note, "Writing was cancelled");
             return true;
         }
         if self.stop_listing() {

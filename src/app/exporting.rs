@@ -4,6 +4,7 @@ use super::files::write_whole;
 use super::picture::Picture;
 use super::tasks::{Failure, Task};
 use super::tree::Catalogue;
+use super::vocabulary::Tone;
 use crate::checkers::lattice::Promise;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
@@ -21,8 +22,8 @@ pub(super) static EXPORT: Task<Result<PathBuf, String>> = Task {
     is_of_history: false,
     replaces: false,
     ..Task::new("export", Failure::Message("The export ended unexpectedly"), |app, result| match result {
-        Ok(path) => app.state.tell(false, format!("Written: {}", path.display())),
-        Err(text) => app.state.tell(true, text),
+        Ok(path) => app.state.tell(Tone::Done, format!("Written: {}", path.display())),
+        Err(text) => app.state.tell(Tone::Problem, text),
     })
 };
 

@@ -1,14 +1,15 @@
 //! Writing files off the frame, one after another, each whole or not at all.
 
 use super::App;
+use super::vocabulary::{Banner, Tone};
 use crate::export::chart::{self, Chart};
 use crate::files;
 use crate::jobs::Queue;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The result of writing a file, for the user: whether it is bad, and the message. Some files have no message.
-pub type Said = Option<(bool, String)>;
+/// The result of writing a file, for the user. Some files have no message.
+pub type Said = Option<Banner>;
 
 /// The queue of files to write.
 pub type Files = Queue<Said>;
@@ -28,8 +29,8 @@ impl App {
     pub(super) fn write_file(&mut self, path: PathBuf, text: String, done: &str) {
         let done = format!("{done}: {}", path.display());
         self.files.push(Arc::clone(&self.wake), move || match write_whole(&path, text.as_bytes()) {
-            Ok(()) => Some((false, done)),
-            Err(error) => Some((true, error)),
+            Ok(()) => Some(Banner { text: done, tone: Tone::Done }),
+            Err(error) => Some(Banner { text: error, tone: Tone::Problem }),
         });
     }
 
@@ -61,9 +62,9 @@ impl App {
     pub(super) fn poll_files_written(&mut self) {
         for said in self.files.poll() {
             match said {
-                Ok(Some((bad, text))) => self.state.tell(bad, text),
+                Ok(Some(banner)) => self.state.tell(banner.tone, banner.text),
                 Ok(None) => {}
-                Err(text) => self.state.tell(true, format!("A file could not be written: {text}")),
+                Err(text) => self.state.tell(Tone::Problem, format!("A file could not be written: {text}")),
             }
         }
     }
@@ -94,6 +95,10 @@ mod tests {
         app.write_file(PathBuf::from("/no/such/folder/x.csv"), String::new(), "Written");
         app.files.finish();
         app.poll_files_written();
-        assert!(app.state.banners[0].bad && app.state.banners[0].text.contains("x.csv"), "{:?}", app.state.banners);
+        assert!(
+            app.state.banners[0].tone == Tone::Problem && app.state.banners[0].text.contains("x.csv"),
+            "{:?}",
+            app.state.banners
+        );
     }
 }

@@ -4,7 +4,7 @@ use super::App;
 use super::command::Command;
 use super::live::{Listener, Live, Snapshot};
 use super::tasks::{End, Failure, Task};
-use super::vocabulary::{Cover, Source, file_name};
+use super::vocabulary::{Cover, Source, Tone, file_name};
 use super::watch::Change;
 use crate::follow::{Options, Stream};
 use crate::history::Rules;
@@ -40,7 +40,7 @@ pub(super) static FOLLOW: Task<Arc<Snapshot>> = Task {
             following.goes_on = false;
         }
         if let End::Failed(why) = end {
-            app.state.tell(true, format!("The file cannot be followed: {why}"));
+            app.state.tell(Tone::Problem, format!("The file cannot be followed: {why}"));
         }
     },
     ..Task::new("follow", Failure::Silent, |app, snapshot| {
@@ -59,13 +59,13 @@ impl App {
         }
         if let Some(path) = open.filter(|_| !self.is_following()) {
             if let Some(why) = self.obstacle() {
-                return self.state.tell(true, why);
+                return self.state.tell(Tone::Problem, why);
             }
             self.follow(path);
         }
         match self.state.following {
             Some(_) => self.show_following(true),
-            None => self.state.tell(true, "Only a history that was opened from a file can be followed"),
+            None => self.state.tell(Tone::Note, "Only a history that was opened from a file can be followed"),
         }
     }
 
@@ -128,7 +128,7 @@ impl App {
                 let [show, read] = [Command::Follow, Command::Reload].map(Command::key_text);
                 let text =
                     format!("The file grows and is followed: {show} shows what is new, {read} reads all of it again");
-                self.state.tell(false, text);
+                self.state.tell(Tone::Done, text);
             }
             Change::Grew => {}
             Change::Rests { only_grew: true } if is_followed && !has_failed => {}
@@ -138,7 +138,7 @@ impl App {
                     self.state.following = None;
                 }
                 self.reload();
-                self.state.tell(false, "The file has changed and is read again");
+                self.state.tell(Tone::Note, "The file has changed and is read again");
             }
             Change::Rests { .. } => {}
         }
@@ -160,7 +160,7 @@ impl App {
         };
         match found.and_then(|found| found.part.clone()) {
             Some(part) => self.open(part),
-            None => self.state.tell(true, "There is no anomaly yet that can be drawn"),
+            None => self.state.tell(Tone::Note, "There is no anomaly yet that can be drawn"),
         }
     }
 

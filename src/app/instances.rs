@@ -3,6 +3,7 @@
 use super::App;
 use super::catalogue::Catalogue;
 use super::tasks::{End, Failure, Task};
+use super::vocabulary::Tone;
 use crate::audit;
 use crate::checkers::{Page, Pattern, ViolationId, ViolationName};
 use crate::control::{Control, Interrupt};
@@ -20,7 +21,7 @@ static MORE: Task<(Arc<Catalogue>, Answer)> = Task {
     end: |app, end| {
         app.end_listing(false);
         if let End::Failed(text) = end {
-            app.state.tell(true, text.clone());
+            app.state.tell(Tone::Problem, text.clone());
         }
     },
     ..Task::new("instances", Failure::Silent, |app, (before, answer)| {
@@ -30,7 +31,7 @@ static MORE: Task<(Arc<Catalogue>, Answer)> = Task {
         match answer {
             Ok(catalogue) if is_current => app.show_catalogue(catalogue, true),
             Ok(_) => {}
-            Err(text) => app.state.tell(true, text),
+            Err(text) => app.state.tell(Tone::Problem, text),
         }
     })
 };
@@ -70,7 +71,9 @@ impl App {
     fn list_page(&mut self, page: Page) {
         // Until everything is counted, the list is about to be replaced.
         let Some(document) = self.state.document.as_mut().filter(|document| document.complete) else {
-            return self.state.tell(true, "Not everything is counted yet: further instances are listed after that");
+            return self
+                .state
+                .tell(Tone::Note, "Not everything is counted yet: further instances are listed after that");
         };
         let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
         document.tree.lists_more = true;

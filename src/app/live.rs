@@ -58,8 +58,7 @@ pub struct LiveViolation {
     pub line: u32,
     /// From the moment at which that line was recorded to the verdict, if this program records it.
     pub delay: Option<Duration>,
-    /// The smallest part of the history that shows it, to be opened; none where a single transaction shows it, or its
-    /// evidence is forgotten.
+    /// The smallest part of the history that shows it, to be opened; none where it was not found in time or is forgotten.
     pub part: Option<Source>,
 }
 

@@ -6,7 +6,7 @@ use super::samples;
 use super::tasks::{End, Failure, Task};
 use super::tree::Catalogue;
 use super::unreadable::Unreadable;
-use super::vocabulary::{Phase, Source};
+use super::vocabulary::{Phase, Source, Tone};
 use super::watch::{WATCH, WatchedFile};
 use crate::audit;
 use crate::checkers::{self, Findings, Level, LevelResult, Options};
@@ -148,7 +148,7 @@ fn receive(app: &mut App, message: Message) {
         Message::Fonts(found) => {
             app.new_fonts.extend(found.faces);
             if let Some(advice) = fonts::advice(&found.missing) {
-                app.state.tell(true, advice);
+                app.state.tell(Tone::Problem, advice);
             }
         }
         Message::Health { health, resolution } => {
@@ -176,7 +176,7 @@ fn receive(app: &mut App, message: Message) {
             if !cancelled {
                 let text = why.text.clone();
                 document.unreadable = Some(why);
-                app.state.tell(true, text);
+                app.state.tell(Tone::Problem, text);
             }
         }
     }

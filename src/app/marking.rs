@@ -4,6 +4,7 @@ use super::App;
 use super::marks::Ask;
 use super::page::Page;
 use super::state::Document;
+use super::vocabulary::Tone;
 use crate::history::{MarkPlace, Named, TransactionId};
 
 impl App {
@@ -45,7 +46,7 @@ impl App {
             Some(place) => document.marks.add(place),
             None => self
                 .state
-                .tell(true, "Select a transaction first, or show all sessions on Lanes to mark what is in view"),
+                .tell(Tone::Note, "Select a transaction first, or show all sessions on Lanes to mark what is in view"),
         }
     }
 
@@ -54,7 +55,7 @@ impl App {
         let Some(document) = &self.state.document else { return };
         match document.marks.further(step) {
             Some(at) => self.go_to_mark(at),
-            None => self.state.tell(true, "Nothing is marked in this history yet"),
+            None => self.state.tell(Tone::Note, "Nothing is marked in this history yet"),
         }
     }
 
@@ -65,7 +66,7 @@ impl App {
         document.marks.at = Some(at);
         if !mark.place.is_in(history) {
             let place = mark.place.describe(history);
-            self.state.tell(true, format!("{place}: this place is not in the history any more"));
+            self.state.tell(Tone::Problem, format!("{place}: this place is not in the history any more"));
             return;
         }
         match mark.place.transaction(history) {

@@ -92,7 +92,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use style::Palette;
 use tasks::Tasks;
-use vocabulary::Attention;
+use vocabulary::{Attention, Tone};
 
 /// How often a frame is drawn while work runs, to update the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
@@ -284,19 +284,20 @@ impl App {
         }
         self.hover(&ctx, hovered);
         self.was_typing = ctx.text_edit_focused();
+        end_tooltips(&ctx);
         if self.is_working() {
             ctx.request_repaint_after(PROGRESS_EVERY);
         }
     }
 
-    /// Removes messages that something went well after a while.
+    /// Removes messages after a while, except problems.
     fn forget_good_news(&mut self, ctx: &egui::Context) {
-        let any = self.state.banners.iter().any(|banner| !banner.bad);
+        let any = self.state.banners.iter().any(|banner| banner.tone != Tone::Problem);
         let since = *self.good_since.get_or_insert_with(Instant::now);
         if !any {
             self.good_since = None;
         } else if since.elapsed() >= GOOD_NEWS {
-            self.state.banners.retain(|banner| banner.bad);
+            self.state.banners.retain(|banner| banner.tone == Tone::Problem);
             self.good_since = None;
         } else {
             ctx.request_repaint_after(GOOD_NEWS - since.elapsed());
@@ -546,6 +547,16 @@ impl eframe::App for App {
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+/// Draws once more when a dialog has opened: in its first frame, tooltips of what is below it are still shown.
+fn end_tooltips(ctx: &egui::Context) {
+    let (now, id) = (ctx.memory(|memory| memory.top_modal_layer()), egui::Id::new("dialog of the last frame"));
+    let last: Option<egui::LayerId> = ctx.data(|data| data.get_temp(id)).flatten();
+    if now != last {
+        ctx.data_mut(|data| data.insert_temp(id, now));
+        ctx.request_repaint();
     }
 }
 

@@ -59,7 +59,7 @@ impl App {
     /// The page of a key follows the selected anomaly.
     pub(super) fn prepare_key(&mut self) {
         let Some(document) = &self.state.document else { return };
-        let follows = document.key.as_ref().is_none_or(|view| view.of != document.selected);
+        let follows = document.key.as_ref().is_none_or(|view| view.of != document.shown());
         let is_bare = self.state.page == Page::Key && document.selected.is_none() && document.key.is_none();
         match document.keys().first() {
             Some(key) if follows => self.ask_for_key(Wanted::Key(*key)),
@@ -95,8 +95,9 @@ impl App {
         if document.selected.is_some() && document.browser.of != document.selected {
             // The page opens at the selected anomaly.
             document.browser.of = document.selected;
-            let violation = document.catalogue.as_ref().zip(document.selected).and_then(|(c, id)| c.violation(id));
-            let first = violation.and_then(|violation| violation.transactions.iter().find(|t| !t.is_initial()));
+            let first = document
+                .shown_violation()
+                .and_then(|violation| violation.transactions.iter().find(|t| !t.is_initial()));
             if let Some((history, &first)) = document.history.as_ref().zip(first) {
                 document.browser.session = history.session_of(first);
                 document.browser.transaction = Some(first);
@@ -151,14 +152,13 @@ impl App {
     pub(super) fn ask_for_key(&mut self, wanted: Wanted) {
         let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(resolution)) = (&document.history, &document.results.resolution) else { return };
-        let violation = document.selected.zip(document.catalogue.as_ref());
         let question = VersionsQuery {
             history: Arc::clone(history),
             resolution: Arc::clone(resolution),
             wanted: wanted.clone(),
-            violation: violation.and_then(|(id, catalogue)| catalogue.violation(id).cloned()),
+            violation: document.shown_violation().cloned(),
         };
-        let view = KeyView { wanted, chain: None, error: None, of: document.selected };
+        let view = KeyView { wanted, chain: None, error: None, of: document.shown() };
         jobs::replace(&mut document.key, Some(view));
         self.ask(&CHAIN, move |control| question.answer(control));
     }

@@ -10,7 +10,7 @@ use super::panels::export_form;
 use super::paths::{self, LOOK, Lookup, Opening, ResolvedPath};
 use super::project::RestoreTarget;
 use super::state::Document;
-use super::vocabulary::{Source, file_name};
+use super::vocabulary::{Source, Tone, file_name};
 use super::{recent, samples};
 use crate::checkers::{Options, ViolationName};
 use crate::history::Rules;
@@ -34,7 +34,7 @@ impl App {
     pub(super) fn compare_with(&mut self, other: PathBuf) {
         match self.state.document.as_ref().and_then(|document| document.path()).map(Path::to_owned) {
             Some(path) => self.look(paths::Request { path, others: vec![other], ..paths::Request::default() }),
-            None => self.state.tell(true, "Only a history that was opened from a file can be compared"),
+            None => self.state.tell(Tone::Note, "Only a history that was opened from a file can be compared"),
         }
     }
 
@@ -50,14 +50,14 @@ impl App {
         match looked.leads {
             ResolvedPath::History(opening) => self.open_as(*opening),
             ResolvedPath::Several(batch) => self.open_batch(*batch),
-            ResolvedPath::Nothing(text) => self.state.tell(true, text),
+            ResolvedPath::Nothing(text) => self.state.tell(Tone::Problem, text),
         }
     }
 
     fn open_as(&mut self, opening: Opening) {
         self.open_under(opening.source, opening.rules, opening.project.map(|project| project.arrangement));
         opening.wish.into_iter().for_each(|wish| self.wish(wish));
-        opening.said.into_iter().for_each(|banner| self.state.tell(banner.bad, banner.text));
+        opening.said.into_iter().for_each(|banner| self.state.tell(banner.tone, banner.text));
     }
 
     /// Remembers files, the newest last.
@@ -116,7 +116,7 @@ impl App {
         self.state.palette = None;
         self.state.places.clear();
         jobs::discard(std::mem::take(&mut self.pictures));
-        self.state.banners.retain(|banner| !banner.bad);
+        self.state.banners.retain(|banner| banner.tone != Tone::Problem);
         self.state.export = None;
         self.state.show_batch = self.state.batch.is_some();
         self.state.page = Page::Graph;

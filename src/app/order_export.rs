@@ -6,6 +6,7 @@ use super::files::write_whole;
 use super::page::Page;
 use super::state::{Document, ExportForm};
 use super::tasks::{Failure, Task};
+use super::vocabulary::Tone;
 use crate::checkers::{Level, LevelResult};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::passes::{Passes, Surroundings, markdown};
@@ -21,7 +22,7 @@ static COPY_WHY: Task<String> = Task {
     is_of_history: false,
     ..Task::new("why", Failure::Message("The text could not be made"), |app, text| {
         app.state.copied = Some(text);
-        app.state.tell(false, "Why it passes is on the clipboard as Markdown");
+        app.state.tell(Tone::Done, "Why it passes is on the clipboard as Markdown");
     })
 };
 

@@ -5,7 +5,7 @@ use super::batch::Batch;
 use super::project::{self, Project, RestoreTarget};
 use super::recent;
 use super::tasks::{End, Failure, Task};
-use super::vocabulary::{Banner, Source};
+use super::vocabulary::{Banner, Source, Tone};
 use crate::control::Control;
 use crate::formats::{self, ListedFile};
 use crate::history::Rules;
@@ -65,7 +65,7 @@ pub(super) static LOOK: Task<Lookup> = Task {
     end: |app, end| {
         let path = app.state.looking.take().unwrap_or_default();
         if let End::Failed(cause) = end {
-            app.state.tell(true, format!("{}: {cause}", path.display()));
+            app.state.tell(Tone::Problem, format!("{}: {cause}", path.display()));
         }
     },
     ..Task::new("look", Failure::Silent, |app, looked| {
@@ -118,7 +118,7 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
     if let ResolvedPath::History(opening) = &mut leads {
         match link.as_deref().map(project::parse_link) {
             Some(Ok(wish)) => opening.wish = Some(wish),
-            Some(Err(text)) => opening.said.push(Banner { text, bad: true }),
+            Some(Err(text)) => opening.said.push(Banner { text, tone: Tone::Problem }),
             None => opening.wish = request.wish.clone().or(opening.wish.take()),
         }
     }
@@ -145,9 +145,9 @@ fn with_own_project(path: PathBuf) -> ResolvedPath {
     let (mut leads, said) = match project::read(&project) {
         Ok((_, rules, found)) => {
             let text = format!("Arranged as in {}", project.display());
-            (with_project(path, rules, found), Banner { text, bad: false })
+            (with_project(path, rules, found), Banner { text, tone: Tone::Done })
         }
-        Err(text) => (history(Source::File(path)), Banner { text, bad: true }),
+        Err(text) => (history(Source::File(path)), Banner { text, tone: Tone::Problem }),
     };
     if let ResolvedPath::History(opening) = &mut leads {
         opening.said.push(said);
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(linked.wish.and_then(|wish| wish.page), Some(Page::Lanes));
         at("h.txt.isoscope", "{\"schema\":");
         let ResolvedPath::History(damaged) = leads(request(path)) else { panic!("it is a history all the same") };
-        assert!(damaged.project.is_none() && damaged.said[0].bad, "{:?}", damaged.said);
+        assert!(damaged.project.is_none() && damaged.said[0].tone == Tone::Problem, "{:?}", damaged.said);
         assert!(
             matches!(leads(request(folder.path().to_owned())), ResolvedPath::Several(batch) if batch.rows.len() == 1)
         );

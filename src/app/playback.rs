@@ -4,7 +4,7 @@ use super::App;
 use super::page::Page;
 use super::picture::{self, Picture, Scope, Shows};
 use super::state::Document;
-use super::vocabulary::{Attention, Stage};
+use super::vocabulary::{Attention, Stage, Tone};
 use crate::counterexample::edges_to_draw;
 use std::collections::BTreeSet;
 
@@ -188,7 +188,7 @@ impl App {
         let Some(document) = &self.state.document else { return };
         let tree = document.current_picture().and_then(|picture| picture.argument.cases.as_ref());
         let Some(order) = tree.map(|tree| tree.in_order(0)) else {
-            self.state.tell(false, "One cycle or one read explains this anomaly: there are no cases");
+            self.state.tell(Tone::Note, "One cycle or one read explains this anomaly: there are no cases");
             return;
         };
         let now = match (document.argument.stage, document.argument.pinned) {
@@ -210,7 +210,7 @@ impl App {
         self.state.page = Page::Graph;
         let none = self.state.document.as_ref().and_then(Document::current_picture);
         if self.state.alternatives && none.is_some_and(|p| p.argument.interpretation.alternatives.is_empty()) {
-            self.state.tell(false, "No order was inferred here, so none had to be ruled out");
+            self.state.tell(Tone::Note, "No order was inferred here, so none had to be ruled out");
         }
         let expanded = self.state.document.as_ref().and_then(|document| document.argument.evidence.clone());
         self.redraw(expanded);

@@ -5,6 +5,7 @@
 use super::App;
 use super::arrangement::Arrangement;
 use super::page::Page;
+use super::vocabulary::Tone;
 use crate::checkers::{ViolationId, ViolationName};
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};
@@ -169,12 +170,12 @@ impl App {
     /// Writes the project file next to the history.
     pub(super) fn save_project(&mut self) {
         let Some((path, project)) = self.project() else {
-            self.state.tell(true, "Only a history that was opened from a file has a project file");
+            self.state.tell(Tone::Note, "Only a history that was opened from a file has a project file");
             return;
         };
         match serde_json::to_string_pretty(&project) {
             Ok(text) => self.write_file(path, text + "\n", "Project saved"),
-            Err(error) => self.state.tell(true, error.to_string()),
+            Err(error) => self.state.tell(Tone::Problem, error.to_string()),
         }
     }
 

@@ -9,7 +9,7 @@ use super::picture::{self, DRAW, Draw, LayoutKind, Material, Picture};
 use super::raw::{self, LINES};
 use super::state::ArgumentView;
 use super::tree::{Branch, Catalogue, MAKE, Made};
-use super::vocabulary::Attention;
+use super::vocabulary::{Attention, Tone};
 use crate::checkers::{Pattern, ViolationId};
 use crate::control::Control;
 use crate::counterexample::involved_operations;
@@ -80,7 +80,7 @@ impl App {
     pub(super) fn edit_note(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         if document.identity().is_none() {
-            self.state.tell(true, "Select an anomaly first: a note is about one");
+            self.state.tell(Tone::Note, "Select an anomaly first: a note is about one");
             return;
         }
         document.reveal.note = true;
@@ -96,7 +96,7 @@ impl App {
     pub(super) fn focus_filter(&mut self) {
         let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.is_covered();
         if !has_table && self.state.document.is_none() {
-            self.state.tell(true, "Open a history first: the filter is about its anomalies");
+            self.state.tell(Tone::Note, "Open a history first: the filter is about its anomalies");
             return;
         }
         self.state.uncover();
@@ -230,7 +230,7 @@ impl App {
         }
         match lost.map(|name| (name.id().filter(|id| catalogue.is_counted(*id)), name)) {
             Some((Some(id), _)) => self.show_instance(id),
-            Some((None, name)) => self.state.tell(true, format!("There is no anomaly {name} in this history")),
+            Some((None, name)) => self.state.tell(Tone::Problem, format!("There is no anomaly {name} in this history")),
             None => {}
         }
         if complete {

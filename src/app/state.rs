@@ -29,11 +29,11 @@ use super::settings::Preferences;
 use super::tree::{Catalogue, Tree};
 use super::unreadable::Unreadable;
 use super::versions::Wanted;
-pub use super::vocabulary::{Attention, Banner, Cover, Focus, Phase, RawLines, Source, Stage};
+pub use super::vocabulary::{Attention, Banner, Cover, Focus, Phase, RawLines, Source, Stage, Tone};
 use super::welcome::WelcomePicture;
 use super::what_if::PartQuestions;
 use super::witness_view::OrderView;
-use crate::checkers::{Checker, Level, ViolationId};
+use crate::checkers::{Checker, Level, Violation, ViolationId};
 use crate::diagram::timeline::Timeline;
 use crate::diagram::versions::Chain;
 use crate::export::{ExportKind, Overrides, View, keys_of};
@@ -292,9 +292,19 @@ impl Document {
         }
     }
 
-    /// The keys that the selected anomaly is about, the main one first.
+    /// The anomaly that is shown of the selected one: itself, or a simpler one that it contains, once that is known.
+    pub fn shown(&self) -> Option<ViolationId> {
+        self.current_picture().map(|picture| picture.argument.shown).or(self.selected)
+    }
+
+    /// The violation of [`shown`](Self::shown).
+    pub fn shown_violation(&self) -> Option<&Violation> {
+        self.shown().zip(self.catalogue.as_ref()).and_then(|(id, catalogue)| catalogue.violation(id))
+    }
+
+    /// The keys that the anomaly shown is about, the main one first.
     pub fn keys(&self) -> Vec<KeyId> {
-        let violation = self.selected.zip(self.catalogue.as_ref()).and_then(|(id, c)| c.violation(id));
+        let violation = self.shown_violation();
         violation.zip(self.history.as_ref()).map_or(Vec::new(), |(violation, history)| keys_of(violation, history))
     }
 
@@ -474,11 +484,11 @@ impl State {
         }
     }
 
-    /// Adds a message, unless it is already there. A good message replaces previous good ones.
-    pub fn tell(&mut self, bad: bool, text: impl Into<String>) {
-        let banner = Banner { text: text.into(), bad };
+    /// Adds a message, unless it is already there. Any but a problem replaces previous ones that are none.
+    pub fn tell(&mut self, tone: Tone, text: impl Into<String>) {
+        let banner = Banner { text: text.into(), tone };
         if !self.banners.contains(&banner) {
-            self.banners.retain(|other| other.bad || bad);
+            self.banners.retain(|other| other.tone == Tone::Problem || tone == Tone::Problem);
             self.banners.push(banner);
         }
     }

@@ -100,19 +100,17 @@ impl App {
     }
 
     pub(super) fn browse(&mut self, transaction: TransactionId) {
-        let was = self.state.page;
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = &document.history else { return };
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
-            let scroll = was != Page::Browser;
             let (mut wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
             if listing.as_ref().is_none_or(|listing| !listing.transactions.contains(&transaction)) {
                 // Something that the search does not list was chosen elsewhere.
                 wanted.text.clear();
             }
             let (transaction, of) = (Some(transaction), document.selected);
-            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing, of };
+            document.browser = Browser { session, transaction, scroll: true, operation: None, wanted, listing, of };
             self.state.page = Page::Browser;
         }
     }

@@ -6,6 +6,7 @@
 
 use super::App;
 use super::page::Page;
+use super::vocabulary::Tone;
 use crate::control::{Control, Progress};
 use crate::jobs::{Job, JobState, Outbox, Revision};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ fn deliver<M>(app: &mut App, task: &Task<M>, number: Revision, messages: Vec<M>,
     app.tasks.open.remove(at);
     (task.end)(app, &end);
     match (end, &task.failure) {
-        (End::Failed(cause), Failure::Message(what)) => app.state.tell(true, format!("{what}: {cause}")),
+        (End::Failed(cause), Failure::Message(what)) => app.state.tell(Tone::Problem, format!("{what}: {cause}")),
         (End::Failed(cause), Failure::Page(page)) => app.fail(*page, cause),
         _ => {}
     }

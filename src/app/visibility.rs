@@ -2,7 +2,7 @@
 
 use super::App;
 use super::state::Document;
-use super::vocabulary::Attention;
+use super::vocabulary::{Attention, Tone};
 use crate::export::{Overrides, Part};
 use std::collections::BTreeSet;
 
@@ -51,9 +51,9 @@ impl App {
     pub(super) fn keep_pinned(&mut self) {
         match self.state.document.as_ref().and_then(Document::pinned_part) {
             Some(part) => self.pick(|overrides| overrides.keep(part)),
-            None => {
-                self.state.tell(false, "Click an edge, an operation or a transaction of the picture to keep it there")
-            }
+            None => self
+                .state
+                .tell(Tone::Note, "Click an edge, an operation or a transaction of the picture to keep it there"),
         }
     }
 
@@ -61,6 +61,11 @@ impl App {
     /// unfolded, or folded if none is.
     pub(super) fn fold_pinned(&mut self) {
         let Some(document) = &self.state.document else { return };
+        if document.component.whole {
+            self.state
+                .tell(Tone::Note, "Sessions are folded in the picture of an anomaly, not in that of its component");
+            return;
+        }
         let Some(picture) = document.current_picture() else { return };
         let history = &picture.argument.counterexample.history;
         let pinned = match document.argument.pinned {
@@ -71,7 +76,8 @@ impl App {
         match pinned {
             Some(session) if picture.foldable.contains(&session) => self.pick(|overrides| overrides.fold(session)),
             Some(_) => {
-                self.state.tell(true, "This session has one transaction in the picture: there is nothing to fold");
+                self.state
+                    .tell(Tone::Note, "This session has one transaction in the picture: there is nothing to fold");
             }
             None => {
                 let is_none = picture.shows.overrides.folded.is_empty();
@@ -85,7 +91,7 @@ impl App {
         let picture = self.state.document.as_ref().and_then(Document::current_picture);
         let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else { return };
         if all && foldable.is_empty() {
-            self.state.tell(true, "Every session has one transaction in the picture: there is nothing to fold");
+            self.state.tell(Tone::Note, "Every session has one transaction in the picture: there is nothing to fold");
             return;
         }
         self.pick(|overrides| overrides.folded = if all { foldable } else { BTreeSet::new() });

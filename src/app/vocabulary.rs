@@ -137,8 +137,19 @@ pub enum Stage {
 pub struct Banner {
     /// What happened, with file and line if there are any.
     pub text: String,
-    /// Whether something went wrong, rather than well.
-    pub bad: bool,
+    /// What kind of message it is.
+    pub tone: Tone,
+}
+
+/// What kind a message is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Something was done.
+    Done,
+    /// Why nothing was done, or what happened by itself.
+    Note,
+    /// Something went wrong.
+    Problem,
 }
 
 /// The lines of the file with the involved operations.

@@ -5,6 +5,7 @@
 
 use super::App;
 use super::tasks::{Failure, Task};
+use super::vocabulary::Tone;
 use crate::audit;
 use crate::checkers::{Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Interrupt};
@@ -133,8 +134,10 @@ impl App {
         transactions.sort_unstable();
         transactions.dedup();
         if transactions.is_empty() {
-            self.state
-                .tell(true, "Choose transactions first: click a card with Shift held, or drag a box with Shift held");
+            self.state.tell(
+                Tone::Note,
+                "Choose transactions first: click a card with Shift held, or drag a box with Shift held",
+            );
             return;
         }
         let mut keep = if only { TransactionSet::empty(&history) } else { TransactionSet::full(&history) };

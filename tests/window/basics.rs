@@ -4,7 +4,7 @@
 use crate::window;
 
 use egui_kittest::kittest::Queryable as _;
-use isoscope::app::state::{Attention, Page, Phase};
+use isoscope::app::state::{Attention, Page, Phase, Tone};
 use isoscope::checkers::{Level, Pattern, Verdict};
 use isoscope::fonts;
 use isoscope::health::Kind;
@@ -303,7 +303,7 @@ fn an_export_is_written_and_said() {
     window.get_by_label("Export").click();
     window.run_steps(2);
     wait(&mut window, "the file", |window| !window.state().state().banners.is_empty());
-    assert!(!window.state().state().banners[0].bad, "{:?}", window.state().state().banners);
+    assert!(window.state().state().banners[0].tone == Tone::Done, "{:?}", window.state().state().banners);
     let svg = std::fs::read_to_string(&path).expect("the file was written");
     assert!(svg.contains("<svg"));
 }
@@ -463,7 +463,11 @@ fn a_folder_without_histories_is_said_plainly() {
     window.state_mut().open_all(vec![folder.path().to_owned()]);
     wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
     let state = window.state().state();
-    assert!(state.banners[0].bad && state.banners[0].text.contains("no history in this folder"), "{:?}", state.banners);
+    assert!(
+        state.banners[0].tone == Tone::Problem && state.banners[0].text.contains("no history in this folder"),
+        "{:?}",
+        state.banners
+    );
     assert!(state.document.is_none() && state.looking.is_none());
 }
 

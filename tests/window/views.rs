@@ -1,12 +1,13 @@
 //! The linked views of the window: each shows the same selection, and what is pinned in one is pinned in all.
 #![cfg(feature = "window")]
 
-use crate::window;
+use crate::{common, window};
 
 use egui_kittest::kittest::Queryable as _;
 use isoscope::app::state::{Attention, Page, Phase};
+use isoscope::app::versions::Wanted;
 use isoscope::checkers::Level;
-use window::{FRACTURED, Window, click, document, opened, press, says, themes, wait};
+use window::{FRACTURED, Window, click, document, is_settled, opened, press, says, themes, wait};
 
 fn on_page(text: &str, theme: egui::Theme, key: egui::Key) -> (Window, tempfile::TempDir) {
     let (mut window, folder) = opened(text, theme);
@@ -388,6 +389,47 @@ fn the_history_follows_the_anomalies_that_keys_lead_to() {
     press(&mut window, egui::Key::Num8);
     press(&mut window, egui::Key::N);
     assert_eq!(window.state().state().page, Page::Graph, "Health has no place for an anomaly");
+}
+
+#[test]
+fn the_history_scrolls_to_what_was_found_elsewhere_and_not_for_a_click() {
+    let text: String = (0..300).map(|n| format!("a: [w x {}]\n", n + 1)).collect();
+    let (mut window, _folder) = on_page(&text, egui::Theme::Dark, egui::Key::Num6);
+    let top = |window: &Window, name: &str| Some(window.query_all_by_label_contains(name).next()?.rect().top());
+    assert!(top(&window, "a200 ").is_none(), "it is far below");
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::P);
+    window.run_steps(3);
+    window.get_by_label("Find anything").type_text("a200");
+    window.run_steps(3);
+    wait(&mut window, "it is found", |window| says(window, "Do a200"));
+    press(&mut window, egui::Key::Enter);
+    wait(&mut window, "the row", |window| top(window, "a200 ").is_some());
+    let before = top(&window, "a203 ");
+    window.query_all_by_label_contains("a203 ").next().expect("it is near").click();
+    window.run_steps(4);
+    let chosen = document(&window).browser.transaction.expect("one is chosen");
+    let history = document(&window).history.clone().expect("a history");
+    assert_eq!((history.transaction_name(chosen).as_str(), top(&window, "a203 ")), ("a203", before));
+}
+
+#[test]
+fn the_versions_are_of_a_key_of_the_anomaly_that_is_shown() {
+    let text = std::fs::read_to_string(common::repository("sample_histories/web-shop.txt")).expect("a sample");
+    let (mut window, _folder) = on_page(&text, egui::Theme::Dark, egui::Key::Num3);
+    let mut n_simpler = 0;
+    for n in 0..60 {
+        // Also the next class, whose first anomaly may contain a simpler one.
+        let modifiers = if n % 2 == 0 { egui::Modifiers::SHIFT } else { egui::Modifiers::NONE };
+        window.key_press_modifiers(modifiers, egui::Key::N);
+        window.run_steps(4);
+        wait(&mut window, "the picture", is_settled);
+        let document = document(&window);
+        n_simpler += usize::from(document.shown() != document.selected);
+        let key = document.key.as_ref().expect("there is a key");
+        assert_eq!(key.of, document.shown());
+        assert!(matches!(key.wanted, Wanted::Key(key) if document.keys().contains(&key)), "{:?}", key.wanted);
+    }
+    assert!(n_simpler > 0);
 }
 
 #[test]

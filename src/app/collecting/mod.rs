@@ -13,7 +13,7 @@ use super::files::write_whole;
 use super::paths;
 use super::project::RestoreTarget;
 use super::tasks::End;
-use super::vocabulary::Cover;
+use super::vocabulary::{Banner, Cover, Tone};
 use crate::collect::FaultForm;
 use form::{Field, Form, Trouble};
 use order::Purpose;
@@ -127,7 +127,7 @@ impl App {
             self.open_collected(None);
         } else if let Some(path) = &row.path {
             let text = format!("A violation was found: {}", path.display());
-            self.state.tell(false, text);
+            self.state.tell(Tone::Done, text);
         }
     }
 
@@ -156,15 +156,15 @@ impl App {
     /// Writes the table of rounds next to their histories.
     pub(super) fn write_rounds(&mut self) {
         let Some(run) = self.state.collect.run.as_ref().filter(|run| !run.rows.is_empty()) else {
-            self.state.tell(true, "There is no table yet: no round is over");
+            self.state.tell(Tone::Note, "There is no table yet: no round is over");
             return;
         };
         let (path, text) = (run.table.clone(), run.csv());
         self.files.push(Arc::clone(&self.wake), move || {
             let path = order::free(&path);
             Some(match write_whole(&path, text.as_bytes()) {
-                Ok(()) => (false, format!("Written: {}", path.display())),
-                Err(error) => (true, error),
+                Ok(()) => Banner { text: format!("Written: {}", path.display()), tone: Tone::Done },
+                Err(error) => Banner { text: error, tone: Tone::Problem },
             })
         });
     }

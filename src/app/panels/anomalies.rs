@@ -19,7 +19,7 @@ use egui::{
 };
 
 /// What an arrow behind the name of a pattern means.
-const SHOWN_IN_ITS_PLACE: &str = "Each contains the anomaly that the arrow names, which is shown in its place";
+const SHOWN_IN_ITS_PLACE: &str = "Each contains the anomaly that the arrow names. That one is drawn instead, unless this one can be drawn by itself.";
 
 /// Name of the filter field.
 pub const FILTER_ID: &str = "anomaly filter";

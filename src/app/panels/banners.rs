@@ -2,7 +2,7 @@
 
 use super::on_click;
 use crate::app::command::{Request, Requests};
-use crate::app::state::{Banner, Page, State};
+use crate::app::state::{Banner, Page, State, Tone};
 use crate::app::style::{self, Palette};
 use egui::{CornerRadius, Frame, Margin, RichText, Stroke, Ui, WidgetInfo, WidgetType};
 
@@ -37,7 +37,11 @@ fn is_on_page(state: &State, banner: &Banner) -> bool {
 fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
     for (place, banner) in state.banners.iter().enumerate().filter(|(_, banner)| !is_on_page(state, banner)).rev() {
-        let colour = if banner.bad { palette.bad } else { palette.good };
+        let (word, colour) = match banner.tone {
+            Tone::Done => ("Done", palette.good),
+            Tone::Note => ("Note", palette.accent),
+            Tone::Problem => ("Problem", palette.bad),
+        };
         let frame = Frame::new()
             .fill(palette.tint(colour))
             .stroke(Stroke::new(1.0, colour))
@@ -45,7 +49,6 @@ fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             .inner_margin(Margin::symmetric(12, 7));
         frame.show(ui, |ui| {
             ui.horizontal(|ui| {
-                let word = if banner.bad { "Problem" } else { "Done" };
                 style::bold_line(ui, word, style::BODY, colour);
                 let room = (ui.available_width() - 130.0).max(80.0);
                 ui.scope(|ui| {

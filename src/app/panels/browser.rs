@@ -236,7 +236,7 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
         if line_ui(ui, (&text, text.len()), &end, false, selected, palette.text)
             && let Some(first) = history.transactions_of(session).next()
         {
-            requests.push(Request::Browse(first));
+            requests.push(Request::BrowseHere(first));
         }
     });
 }
@@ -302,7 +302,7 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         let selected = chosen == Some(transaction);
         let name = history.transaction_name(transaction);
         if line_ui(ui, (&name, name.len()), &end, true, selected, colour) {
-            requests.push(Request::Browse(transaction));
+            requests.push(Request::BrowseHere(transaction));
         }
     });
     ui.data_mut(|data| match seen {

@@ -94,11 +94,14 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
 
 /// What the legend says besides the meaning of lines.
 fn note(picture: &Picture) -> Option<&'static str> {
+    let has_proofs = picture.sketch.diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
+    about_decisive(picture).or(has_proofs.then_some(ABOUT_PROOFS))
+}
+
+/// What the mark of decisive edges means, if there is one.
+pub(super) fn about_decisive(picture: &Picture) -> Option<&'static str> {
     let is_decisive = |arrow: &Arrow| arrow.label.ends_with(export::DECISIVE);
-    let diagram = &picture.sketch.diagram;
-    let has_proofs = diagram.cards.iter().flat_map(|card| &card.rows).any(|row| row.proves.is_some());
-    let decisive = diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE);
-    decisive.or(has_proofs.then_some(ABOUT_PROOFS))
+    picture.sketch.diagram.arrows.iter().any(is_decisive).then_some(export::ABOUT_DECISIVE)
 }
 
 /// The whole text of the operation under the pointer, if its card shows only a part.

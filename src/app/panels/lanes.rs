@@ -1,5 +1,6 @@
 //! Sessions over time: the transactions of the anomaly, or all of the history with its zoom and position.
 
+use super::graph::about_decisive;
 use super::on_command;
 use super::scene::{DrawnAt, anomaly, scene_ui};
 use super::versions::{BELOW, chosen_key_ui, key_height};
@@ -93,6 +94,8 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, kept: &mut Lane
             true => "Ctrl+wheel zooms, dragging pans, Shift+drag marks a span, a double-click opens a transaction",
             false => "Ctrl+wheel zooms, a double-click opens a transaction in the history",
         };
+        let about = document.current_picture().filter(|_| !all).and_then(|picture| about_decisive(picture));
+        about.map(|about| style::note(ui, about));
         style::short_note(ui, hint);
     });
     match document.current_picture().filter(|_| !all) {

@@ -63,20 +63,17 @@ pub(super) fn live_ui(ui: &mut Ui, live: &Live, kept: &mut LiveView, requests: &
     ui.horizontal(|ui| {
         let word = if newer.is_some() { "Go on" } else { "Pause" };
         small_button_ui(ui, Command::HoldLanes, word, requests);
-        match newer {
-            Some(n) => drop(ui.label(RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution))),
-            None => {
-                let (last, all) = (stretch.history.n_transactions(), snapshot.ended);
-                style::short_note(ui, format!("The last {} of {}", grouped(last as u64), grouped(all)));
+        let hint = match newer {
+            Some(n) => {
+                ui.label(RichText::new(format!("Paused, {} newer", grouped(n))).color(palette.caution));
+                "dragging moves, Ctrl+wheel zooms".to_owned()
             }
-        }
-        style::short_note(
-            ui,
-            match newer {
-                Some(_) => "dragging moves, Ctrl+wheel zooms",
-                None => "new transactions come in at the right edge",
-            },
-        );
+            None => {
+                let (last, all) = (grouped(stretch.history.n_transactions() as u64), grouped(snapshot.ended));
+                format!("The last {last} of {all} transactions; new ones come in at the right edge")
+            }
+        };
+        style::short_note(ui, hint);
     });
     if newer.is_none() {
         kept.moved = None;

@@ -1,5 +1,6 @@
 //! Which transaction depends on which: the edges of an anomaly, or of a component too large to be drawn as a graph.
 
+use super::graph::about_decisive;
 use super::group::{self, NO_EDGES};
 use super::scene::{Drawn, DrawnAt, paint_named, scene_ui};
 use crate::app::canvas::Answer;
@@ -38,7 +39,9 @@ pub fn matrix_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut
         (Some(group), true) => component_ui(ui, (state, document), (history, group), requests),
         _ => anomaly_ui(ui, state, document, requests),
     };
-    super::legend::legend_ui(ui, area.translate(vec2(0.0, 8.0)), state, &relations, None, requests);
+    let about =
+        document.current_picture().filter(|_| !document.component.whole).and_then(|picture| about_decisive(picture));
+    super::legend::legend_ui(ui, area.translate(vec2(0.0, 8.0)), state, &relations, about, requests);
 }
 
 fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {

@@ -85,6 +85,7 @@ fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     ui.set_min_width(210.0);
     // In a low window a long menu scrolls.
     let height = ui.ctx().content_rect().height() - 70.0;
+    ui.set_max_height(height);
     egui::ScrollArea::vertical().max_height(height).show(ui, |ui| entries_ui(ui, group, state, requests));
 }
 

@@ -108,7 +108,7 @@ fn all_ui(
 ) {
     let (columns, height) = (columns(ui), versions::height(READERS.0));
     // Known from the frame before.
-    let id = ui.id().with("rows of versions in view");
+    let id = ui.id().with(("rows of versions in view", chain.key, chain.rows.len()));
     let in_view = ui.data(|data| data.get_temp::<Vec<usize>>(id)).unwrap_or_default();
     ui.horizontal_wrapped(|ui| {
         style::bold_line(ui, "All versions, oldest first", style::BODY, Palette::of(ui).text);

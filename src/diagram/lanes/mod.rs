@@ -328,21 +328,26 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// As many of the first operations of a transaction as have room, of the anomaly those that it is about.
+    /// As many of the first operations of a transaction as have room, of the anomaly those that it is about; an ellipsis
+    /// for the others.
     fn says(&self, transaction: TransactionId, columns: usize) -> String {
-        let mut text = String::new();
+        const REST: &str = "  …";
+        let (mut text, mut n) = (String::new(), 0);
         let all = self.shown.history.operations_of(transaction);
+        let n_all = all.len();
         let own = self.shown.anomaly.as_ref().filter(|a| a.renaming.new_transaction(transaction).is_some());
         let is_about = |o: &OperationId| own.is_none_or(|anomaly| anomaly.renaming.new_operation(*o).is_some());
         for operation in all.filter(is_about) {
             let gap = if text.is_empty() { "" } else { "  " };
             let next = format!("{gap}{}", printable(&self.shown.history.operation_text(operation)));
-            if text_columns(&text) + text_columns(&next) > columns {
+            let rest = if n + 1 < n_all { REST } else { "" };
+            if text_columns(&text) + text_columns(&next) + text_columns(rest) > columns {
                 break;
             }
             text += &next;
+            n += 1;
         }
-        text
+        if (1..n_all).contains(&n) { text + REST } else { text }
     }
 
     /// Faults from their beginning to their end.
@@ -374,15 +379,17 @@ impl<'a> Lanes<'a> {
     fn draw_names(&self, scene: &mut Scene, lanes: &[(usize, SessionId)]) {
         let column = Rect::from_x_y_ranges(0.0..=self.plot.left() - 1.0, self.plot.y_range());
         scene.rect(column, 0.0, Role::Page, None);
+        let room = column.width() - 14.0;
+        let name = |session: SessionId| self.shown.history.session_and_node(session);
+        let in_full = |session: SessionId| format!("session {}", name(session));
+        // All of them alike.
+        let is_full = lanes.iter().all(|&(_, session)| width(&in_full(session), FONT) <= room);
         for &(place, session) in lanes {
             let area = self.lane_area(place, column.left()..column.right());
             if place % 2 == 1 {
                 scene.rect(area.intersect(column), 0.0, Role::Lane, None);
             }
-            let name = self.shown.history.session_and_node(session);
-            let room = column.width() - 14.0;
-            let whole = format!("session {name}");
-            let name = if width(&whole, FONT) <= room { whole } else { name };
+            let name = if is_full { in_full(session) } else { name(session) };
             let name = elide(&name, (room / (ADVANCE * FONT)) as usize);
             scene.text((area.left_center() + vec2(10.0, 0.0), Align::Left), FONT, name, Role::LaneTitle, None);
         }

@@ -93,7 +93,7 @@ fn plots_ui(ui: &mut Ui, run: &CollectRun, are_low: bool, requests: &mut Request
     // If no transaction ended, nothing is known about how long they take.
     let ended = || run.samples.iter().filter(|sample| sample.slow > 0.0);
     let course = |label: &str, value: fn(&Sample) -> f64| series(label, ended().map(|s| (s.at, value(s) / 1000.0)));
-    let mut lasting = vec![course("median", |sample| sample.median), course("99 %", |sample| sample.slow)];
+    let mut lasting = vec![course("median", |sample| sample.median), course("p99", |sample| sample.slow)];
     let verdicts = run.samples.iter().filter_map(|sample| Some((sample.at, sample.behind?.as_secs_f64())));
     let verdicts = series("to verdict", verdicts);
     let has_verdicts = !verdicts.points.is_empty();

@@ -19,7 +19,7 @@ pub(super) fn rounds_ui(ui: &mut Ui, run: &CollectRun, requests: &mut Requests) 
     style::bold(ui, if compares { "Levels" } else { "Rounds" }, style::HEADING, palette.strong);
     let first = if compares { "isolation" } else { "seed" };
     let headings =
-        [first, "promises", "committed", "aborted", "per second", "median", "99 %", "checked in", "", "verdict"];
+        [first, "promises", "committed", "aborted", "per second", "median", "p99", "checked in", "", "verdict"];
     egui::Grid::new("rounds").num_columns(headings.len()).spacing(vec2(14.0, 4.0)).show(ui, |ui| {
         headings.into_iter().for_each(|heading| drop(style::note(ui, heading)));
         ui.end_row();
@@ -47,7 +47,11 @@ fn row_ui(ui: &mut Ui, run: &CollectRun, place: usize, requests: &mut Requests) 
     ui.label(row.promise.map_or("nothing", |level| level.code()));
     match &row.snapshot {
         Some(s) => {
-            let share = format!("{} ({:.0} %)", grouped(s.aborted), 100.0 * s.abort_rate());
+            let share = match s.abort_rate() {
+                rate if rate > 0.0 && rate < 0.005 => "< 1".to_owned(),
+                rate => format!("{:.0}", 100.0 * rate),
+            };
+            let share = format!("{} ({share} %)", grouped(s.aborted));
             let cells = [grouped(s.committed), share, grouped(s.throughput() as u64)];
             cells.into_iter().for_each(|text| drop(ui.label(text)));
             [s.median, s.slow].into_iter().for_each(|time| drop(ui.label(latency(milliseconds(time)))));
