@@ -39,7 +39,8 @@ impl CheckRun<'_> {
         }
         // What was found must still be verified when the time for counting is over.
         let counting = control.leaving_time();
-        let mut listing = Listing { history, max_instances, sought };
+        // What is listed decides what is counted besides: something must be.
+        let mut listing = Listing { history, max_instances: max_instances.max(1), sought };
         let mut found = listing.list(&mut prepared, !linear.is_empty(), first, &counting);
         if prepared.resolution.has_multiple_sources() {
             self.list_cases(&prepared.resolution, by_choice, &mut found);
