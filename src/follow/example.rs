@@ -63,7 +63,7 @@ impl Proof {
         let mut reads = FxHashSet::default();
         for o in history.transactions().flat_map(|t| history.operations_of(t)) {
             let operation = history.operation(o);
-            let Some(key) = names.keys.find(&history.key_name(operation.key)) else { continue };
+            let Some(key) = names.keys.find(&history.key_names().text(operation.key.index())) else { continue };
             if operation.kind == OperationKind::Write {
                 continue;
             }
