@@ -15,7 +15,7 @@ use crate::history::OperationKind;
 pub(super) struct List {
     /// The longest list that was read, without appends of its reader.
     elements: Vec<Atom>,
-    /// Who read it; 0 for nobody.
+    /// The transaction that read it; 0 before any has.
     pub(super) reader: Seq,
     /// The writer of its last element.
     last: Option<Seq>,
