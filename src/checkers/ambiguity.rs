@@ -197,7 +197,7 @@ impl<'a> Chooser<'a> {
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ if they can.
     fn plain_choices(&self) -> Vec<Choice> {
         let of = |pick: &dyn Fn(&[Source]) -> usize| -> Choice {
-            self.resolution.ambiguous().map(|(_, sources)| Some(pick(sources) as u32)).collect()
+            self.resolution.ambiguous().map(|(_, sources)| Some(pick(&sources) as u32)).collect()
         };
         let last_writer = |sources: &[Source]| {
             let writers = sources.iter().filter(|source| !matches!(source, Source::Initial { .. })).count();

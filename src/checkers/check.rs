@@ -321,7 +321,7 @@ impl<'a> CheckRun<'a> {
             self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
         }
         let linear = self.linearizability(&prepared, facts);
-        if linear.settles_all {
+        if self.levels().iter().all(|level| self.verdicts.contains_key(level)) {
             return self.list(prepared, &Decisions::new(), LevelSet::default(), linear);
         }
         // Verdicts are reported at once unless other choices of writers can still change them.
@@ -333,6 +333,7 @@ impl<'a> CheckRun<'a> {
             }
         };
         let ground = prepared.ground.take_if(|_| self.asks_one_weak(facts));
+        let by_engines = self.engine_levels();
         let mut decisions = self.decide(&prepared, ground, facts, &told);
         for (&level, (decision, seconds)) in &decisions {
             let verdict = verdict_of(decision, level, &prepared.index);
@@ -350,12 +351,14 @@ impl<'a> CheckRun<'a> {
                 }
             }
         }
-        for level in self.engine_levels() {
+        for level in by_engines {
             let (verdict, seconds) = self.verdicts[&level].clone();
             self.tell(level, verdict, seconds);
         }
         for &level in self.levels().iter().rev() {
-            if let Some(without_times) = level.without_real_time() {
+            if let Some(without_times) = level.without_real_time()
+                && !self.verdicts.contains_key(&level)
+            {
                 self.in_real_time(level, without_times, &prepared, &mut decisions, &mut by_choice);
             }
         }
@@ -388,8 +391,8 @@ impl<'a> CheckRun<'a> {
 
     /// The levels left to the engines.
     fn engine_levels(&self) -> Vec<Level> {
-        let without_times = self.levels().iter().filter_map(|level| level.without_real_time());
-        let mut levels: Vec<Level> = self.levels().iter().copied().chain(without_times).collect();
+        let open = || self.levels().iter().copied().filter(|level| !self.verdicts.contains_key(level));
+        let mut levels: Vec<Level> = open().chain(open().filter_map(Level::without_real_time)).collect();
         levels.retain(|level| level.row().turn.is_some());
         levels.sort_unstable();
         levels.dedup();

@@ -194,7 +194,7 @@ impl<'a> Cut<'a> {
 /// The other transactions that a read may have read from, ⊥ included; `None` if it did not read from any.
 fn foreign_writers(resolution: &Resolution, t: TransactionId, read: OperationId) -> Option<Vec<TransactionId>> {
     match resolution.multiple_sources(read) {
-        Some(multiple) => Some(multiple.sources.iter().filter_map(|source| source.writer()).collect()),
+        Some(multiple) => Some(multiple.sources().iter().filter_map(|source| source.writer()).collect()),
         None => resolution.source_in(t, read).writer().map(|writer| vec![writer]),
     }
 }

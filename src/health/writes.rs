@@ -3,7 +3,7 @@
 use super::words::{by_number, counted, names};
 use super::{Finding, Kind, Severity};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId, Value, grouped};
-use crate::relations::{MultipleSources, Resolution, Source, Standing};
+use crate::relations::{MultipleSources, Resolution, Standing};
 use rustc_hash::FxHashSet;
 
 /// Findings about what was written. O(transactions + repeated writes + reads with several sources).
@@ -35,14 +35,10 @@ fn both(pairs: &[(OperationId, OperationId)]) -> Vec<OperationId> {
     operations
 }
 
-fn is_initial(source: &Source) -> bool {
-    matches!(source, Source::Initial { .. })
-}
-
 fn duplicates(history: &History, resolution: &Resolution, pairs: &[(OperationId, OperationId)]) -> Option<Finding> {
     let (again, before) = *pairs.first()?;
     let n = distinct(history, pairs);
-    let has_writers = |read: &&MultipleSources| read.sources.iter().filter(|source| !is_initial(source)).count() > 1;
+    let has_writers = |read: &&MultipleSources| read.n_writers() > 1;
     let affected = resolution.reads_with_multiple_sources().iter().filter(has_writers).count() as u64;
     let open = resolution.n_ambiguous() as u64;
     let consequence = match (affected, open) {
@@ -74,12 +70,11 @@ fn duplicates(history: &History, resolution: &Resolution, pairs: &[(OperationId,
 
 fn initial_or_written(history: &History, resolution: &Resolution) -> Option<Finding> {
     let multiple = resolution.reads_with_multiple_sources();
-    let reads: Vec<OperationId> =
-        multiple.iter().filter(|read| read.sources.iter().any(is_initial)).map(|read| read.read).collect();
+    let reads: Vec<OperationId> = multiple.iter().filter(|read| read.may_be_initial()).map(|read| read.read).collect();
     let n = reads.len() as u64;
     let first = *reads.first()?;
     let value = history.value_name(history.operation(first).value);
-    let open = multiple.iter().any(|read| read.kept > 1 && read.sources.iter().any(is_initial));
+    let open = multiple.iter().any(|read| read.kept > 1 && read.may_be_initial());
     let text = format!(
         "{} a value that is the initial one and was written as well (first {}): either may have been read. --initial \
          nothing makes {value} a value like others, --init txn=NAME names the transaction that set it up.",

@@ -260,6 +260,11 @@ impl History {
         self.transaction_session[transaction.index()]
     }
 
+    /// The last transaction of a transaction's session.
+    pub fn last_of_session(&self, transaction: TransactionId) -> TransactionId {
+        TransactionId(self.session_begin[self.session_of(transaction).index() + 1] - 1)
+    }
+
     /// Position of a transaction in its session, from 0.
     pub fn position_of(&self, transaction: TransactionId) -> usize {
         (transaction.0 - self.session_begin[self.session_of(transaction).index()]) as usize

@@ -2,6 +2,8 @@
 
 use crate::history::{History, OperationId, TransactionId};
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The source of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,12 +117,114 @@ pub struct MultipleSources {
     pub read: OperationId,
     /// Its transaction.
     pub reader: TransactionId,
-    /// Everything that may have been read: [`Source::Transaction`] and [`Source::Initial`] only. The first
-    /// [`kept`](Self::kept) sources are those worth trying.
-    pub sources: Vec<Source>,
     /// Number of leading sources that do not, by themselves, already violate read committed; all others do. At least
     /// one: if every source violates it, the first represents all.
     pub kept: usize,
+    pub(super) list: SourceList,
+}
+
+/// How the sources of a read are kept: where a value was written very often, once for all reads of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SourceList {
+    Own(Box<[Source]>),
+    Shared {
+        all: Arc<SharedSources>,
+        /// The last transaction of the reader's session: writers after the reader until there violate read committed.
+        last_of_session: TransactionId,
+    },
+}
+
+/// The sources of all reads of one value of a key, no version of which its writer overwrote.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SharedSources {
+    /// Committed writers, then those of unknown outcome, each ascending, then ⊥ if the value may be initial.
+    pub(super) sources: Vec<Source>,
+    /// How many writers committed.
+    pub(super) n_committed: usize,
+    /// How many writers there are.
+    pub(super) n_writers: usize,
+}
+
+impl SharedSources {
+    /// How many of the writers are in a range of transactions. O(log writers).
+    pub(super) fn n_within(&self, first: TransactionId, last: TransactionId) -> usize {
+        let until = |run: &[Source], t: TransactionId| run.partition_point(|source| source.writer() <= Some(t));
+        let (committed, unknown) = self.sources[..self.n_writers].split_at(self.n_committed);
+        let within = |run: &[Source]| {
+            let before = run.partition_point(|source| source.writer() < Some(first));
+            until(run, last).saturating_sub(before)
+        };
+        within(committed) + within(unknown)
+    }
+}
+
+impl MultipleSources {
+    /// Everything that may have been read: [`Source::Transaction`] and [`Source::Initial`] only. The first
+    /// [`kept`](Self::kept) sources are those worth trying. O(sources) where they are shared with other reads.
+    pub fn sources(&self) -> Cow<'_, [Source]> {
+        match &self.list {
+            SourceList::Own(sources) => Cow::Borrowed(sources),
+            SourceList::Shared { all, last_of_session } => {
+                let is_own = |source: &Source| source.writer() == Some(self.reader);
+                let is_late = |source: &Source| {
+                    let writer = source.writer().filter(|writer| !writer.is_initial());
+                    writer.is_some_and(|writer| self.reader < writer && writer <= *last_of_session)
+                };
+                let (late, mut sources): (Vec<Source>, Vec<Source>) =
+                    all.sources.iter().filter(|source| !is_own(source)).partition(|source| is_late(source));
+                sources.extend(late);
+                Cow::Owned(sources)
+            }
+        }
+    }
+
+    /// Those worth trying.
+    pub fn candidates(&self) -> Cow<'_, [Source]> {
+        match self.sources() {
+            Cow::Borrowed(sources) => Cow::Borrowed(&sources[..self.kept]),
+            Cow::Owned(mut sources) => {
+                sources.truncate(self.kept);
+                Cow::Owned(sources)
+            }
+        }
+    }
+
+    /// Those worth trying that are left out so far.
+    pub(super) fn unsettled_candidates<'a>(
+        &'a self,
+        standing: &'a [Standing],
+    ) -> impl Iterator<Item = TransactionId> + 'a {
+        let unknown: &[Source] = match &self.list {
+            SourceList::Own(sources) => &sources[..self.kept],
+            SourceList::Shared { all, .. } => &all.sources[all.n_committed..all.n_writers],
+        };
+        let is_late = |writer: TransactionId| match self.list {
+            SourceList::Own(_) => false,
+            SourceList::Shared { last_of_session, .. } => self.reader <= writer && writer <= last_of_session,
+        };
+        let writers = unknown.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial());
+        writers.filter(move |writer| standing[writer.index()] == Standing::Dropped && !is_late(*writer))
+    }
+
+    /// Number of writers, of any outcome but aborted, without ⊥. O(log writers), or O(sources) of a few.
+    pub fn n_writers(&self) -> usize {
+        match &self.list {
+            SourceList::Own(sources) => sources.iter().filter(|source| !is_initial(source)).count(),
+            SourceList::Shared { all, .. } => all.n_writers - all.n_within(self.reader, self.reader),
+        }
+    }
+
+    /// Whether the initial version may have been read.
+    pub fn may_be_initial(&self) -> bool {
+        match &self.list {
+            SourceList::Own(sources) => sources.iter().any(is_initial),
+            SourceList::Shared { all, .. } => all.sources.len() > all.n_writers,
+        }
+    }
+}
+
+fn is_initial(source: &Source) -> bool {
+    matches!(source, Source::Initial { .. })
 }
 
 /// For each ambiguous read, in the order of [`Resolution::ambiguous`], the place of the chosen source among its
@@ -242,19 +346,19 @@ impl Resolution {
     }
 
     /// The ambiguous reads with their candidates, by operation: a [`Choice`] has an entry for each.
-    pub fn ambiguous(&self) -> impl ExactSizeIterator<Item = (OperationId, &[Source])> + '_ {
+    pub fn ambiguous(&self) -> impl ExactSizeIterator<Item = (OperationId, Cow<'_, [Source]>)> + '_ {
         self.ambiguous.iter().map(|&at| {
             let read = &self.multiple[at as usize];
-            (read.read, &read.sources[..read.kept])
+            (read.read, read.candidates())
         })
     }
 
     /// The candidates of an ambiguous read: only [`Source::Transaction`] and [`Source::Initial`], at least two,
     /// explicit writers before ⊥, committed ones before unknown ones, then in file order. Empty for other reads.
-    pub fn candidates(&self, read: OperationId) -> &[Source] {
+    pub fn candidates(&self, read: OperationId) -> Cow<'_, [Source]> {
         match self.multiple_sources(read) {
-            Some(multiple) if multiple.kept > 1 => &multiple.sources[..multiple.kept],
-            _ => &[],
+            Some(multiple) if multiple.kept > 1 => multiple.candidates(),
+            _ => Cow::Borrowed(&[]),
         }
     }
 
@@ -274,7 +378,7 @@ impl Resolution {
     pub fn may_share_source(&self, first: OperationId, second: OperationId) -> bool {
         let writers = |read: OperationId| -> Vec<TransactionId> {
             match self.multiple_sources(read) {
-                Some(multiple) => multiple.sources.iter().filter_map(|source| source.writer()).collect(),
+                Some(multiple) => multiple.sources().iter().filter_map(|source| source.writer()).collect(),
                 None => self.source(read).writer().into_iter().collect(),
             }
         };
@@ -309,7 +413,7 @@ impl Resolution {
     pub fn chosen(&self, read: OperationId, choice: &Choice) -> Option<Source> {
         let at = self.ambiguous.binary_search_by_key(&read, |&at| self.multiple[at as usize].read).ok()?;
         let multiple = &self.multiple[self.ambiguous[at] as usize];
-        choice[at].map(|candidate| multiple.sources[candidate as usize])
+        choice[at].map(|candidate| multiple.sources()[candidate as usize])
     }
 
     /// The role of a transaction.
@@ -362,7 +466,7 @@ impl Resolution {
             };
             for (&at, &chosen) in self.ambiguous.iter().zip(choice) {
                 let read = &self.multiple[at as usize];
-                let source = chosen.map(|candidate| read.sources[candidate as usize]);
+                let source = chosen.map(|candidate| read.sources()[candidate as usize]);
                 if let Some(Source::Transaction { writer, .. }) = source
                     && self.standing(writer) == Standing::Possible
                     && takes_part(read.reader, &promoted)

@@ -116,7 +116,7 @@ fn sources_agree_with_the_rules_read_by_read() {
                 }
             }
             let possible = if matches!(source, Source::OwnOverwritten { .. }) { 1 } else { others.len() };
-            let listed = resolution.multiple_sources(o).map_or(1, |multiple| multiple.sources.len());
+            let listed = resolution.multiple_sources(o).map_or(1, |multiple| multiple.sources().len());
             assert_eq!(listed, possible.max(1));
         }
     }

@@ -262,7 +262,7 @@ mod tests {
             let mut order: Vec<TransactionId> = history.transactions().collect();
             random.shuffle(&mut order);
             let sources = Sources { named: &FxHashMap::default(), others: &others };
-            let initial = Initial::new(&history);
+            let initial = Initial::new(&history, &control);
             let story = Story::new(&history, &initial, &order, sources, Sight::Past, &control);
             let Ok(story) = story else { continue };
             let seats = seats(&story).expect("no limit");

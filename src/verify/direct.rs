@@ -47,7 +47,7 @@ pub struct Verifier<'a> {
 impl<'a> Verifier<'a> {
     /// For a history. When `control` ends the work, whatever is undecided is [`Flaw::Interrupted`]. O(operations).
     pub fn new(history: &'a History, control: &'a Control) -> Verifier<'a> {
-        let initial = Arc::new(Initial::new(history));
+        let initial = Arc::new(Initial::new(history, control));
         Verifier {
             history,
             control,
@@ -160,7 +160,9 @@ impl<'a> Verifier<'a> {
             self.control.check()?;
             match self.check(one, join) {
                 Some(Ok(())) => Ok(()),
-                Some(Err(message)) => self.check_apart(one, message),
+                Some(Err(message)) => {
+                    self.control.check().map_err(Flaw::from).and_then(|()| self.check_apart(one, message))
+                }
                 None => match self.check(one, &self.whole()?) {
                     Some(Ok(())) => Ok(()),
                     Some(Err(message)) => self.check_apart(one, message),

@@ -1,11 +1,14 @@
 //! The state before all transactions, and what holds for all of them, determined independently from the operations.
 
+use crate::control::Control;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// The initial state of one history, and other facts that all checks of its evidence need.
 pub(super) struct Initial {
+    /// Ends searches.
+    control: Control,
     /// By transaction: whether it is a setup transaction, whose writes are the initial versions.
     setup: Vec<bool>,
     /// By key: the appends that every list of it begins with.
@@ -17,10 +20,15 @@ pub(super) struct Initial {
 }
 
 impl Initial {
-    /// That of a history. O(operations).
-    pub(super) fn new(history: &History) -> Initial {
+    /// That of a history, until `control` ends the work. O(operations).
+    pub(super) fn new(history: &History, control: &Control) -> Initial {
         let (setup, appends) = (set_up(history), history.initial_appends());
-        Initial { setup, appends, is_lightweight: OnceLock::new(), writers: OnceLock::new() }
+        Initial { control: control.clone(), setup, appends, is_lightweight: OnceLock::new(), writers: OnceLock::new() }
+    }
+
+    /// What ends searches.
+    pub(super) fn control(&self) -> &Control {
+        &self.control
     }
 
     /// Whether every transaction that may have committed is lightweight; why not. O(operations) the first time.

@@ -1,14 +1,15 @@
 //! Linearizability of lightweight transactions: the differences from strict serializability.
 //!
 //! A read that is only known not to have returned some value is no read of a version, so it is in no edge. That no
-//! order explains some operations is confirmed independently here, by trying all orders.
+//! order explains some operations is confirmed independently here, by walking over their beginnings and ends with
+//! everything that may have taken effect in between (Lowe 2017, section 5).
 
 use super::initial::Initial;
 use super::resolution::Resolution;
 use super::told::Scene;
+use crate::control::Control;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use crate::report::EdgeEntry;
-use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pattern of operations that no order explains.
@@ -42,9 +43,11 @@ fn reads_as(history: &History, key: KeyId, version: Option<Value>, value: Value)
 
 /// Whether these transactions cannot be put in an order that respects real time and session order and in which each
 /// read returns the current version and no failed comparison finds its value; even when every other transaction that
-/// may have committed and writes one of their keys is free to take effect or not, at any time after it began. Those of
-/// unknown outcome that take effect keep their place in their session; the others, whose places are not given, may be
-/// anywhere. Time and memory are exponential in the number of overlapping operations in the worst case.
+/// may have committed and writes one of their keys may take effect any number of times while it ran, or never, and
+/// before them any value written earlier may be there. One of unknown outcome may take effect once at any time after it
+/// began, in its session. Linear in what runs beside them, exponential in how many run at once.
+///
+/// A failed comparison counts at LIN only, everything else at strict serializability, too.
 pub(super) fn no_order(
     history: &History,
     resolution: &Resolution<'_>,
@@ -52,11 +55,14 @@ pub(super) fn no_order(
     levels: &[&str],
 ) -> Result<(), String> {
     resolution.initial().is_lightweight(history)?;
-    if let Some(level) = levels.iter().find(|level| **level != "LIN") {
+    let puzzle = Puzzle::new(history, resolution, transactions)?;
+    let compares = puzzle.required().iter().any(|piece| piece.differs.is_some());
+    let is_shown = |level: &str| level == "LIN" || level == "SSER" && !compares;
+    if let Some(level) = levels.iter().find(|level| !is_shown(level)) {
         return Err(format!("that operations have no linear order says nothing about {level}"));
     }
-    let puzzle = Puzzle::new(history, resolution, transactions)?;
-    puzzle.has_no_solution()
+    let mut replay = Replay { puzzle: &puzzle, running: Vec::new(), has_ended: vec![false; puzzle.pieces.len()] };
+    replay.finds_no_order(resolution.initial().control())
 }
 
 /// Whether an edge says that one transaction had ended before another began, and that is so.
@@ -92,19 +98,30 @@ struct Piece {
     in_session: bool,
 }
 
-/// What may be at one point of an order.
+/// What is at a key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Version {
+    Initial,
+    Written(Value),
+    /// A value that nothing here reads.
+    Other,
+}
+
+/// A possible state of affairs between two events.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Situation {
-    /// The pieces that have their place.
-    placed: FixedBitSet,
+    /// The pieces that have their place and may still run, ascending.
+    placed: Vec<usize>,
     /// By key of the puzzle.
-    versions: Vec<Option<Value>>,
+    versions: Vec<Version>,
 }
 
 struct Puzzle<'a> {
     history: &'a History,
     /// The keys, ascending.
     keys: Vec<KeyId>,
+    /// By key: what may be there before the first of the required pieces.
+    before: Vec<Vec<Version>>,
     /// First those that must be placed, then writes that may be placed.
     pieces: Vec<Piece>,
     /// How many must be placed.
@@ -131,62 +148,83 @@ impl<'a> Puzzle<'a> {
             let piece = piece(history, t).ok_or_else(|| format!("{} is empty", history.transaction_name(t)))?;
             pieces.push(piece);
         }
-        let last = pieces.iter().map(|piece| piece.end).max().ok_or("it names no transaction")?;
+        let first = pieces.iter().map(|piece| piece.start).min().ok_or("it names no transaction")?;
+        let last = pieces.iter().map(|piece| piece.end).max().unwrap_or(first);
         let mut keys: Vec<KeyId> = pieces.iter().map(|piece| piece.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut others: Vec<TransactionId> =
-            keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied().collect();
-        others.sort_unstable();
-        let others = others.into_iter().filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t));
-        // A transaction that began after all pieces had ended can come after all of them.
-        let others = others.filter(|other| other.writes.is_some() && other.start <= last);
         let n_required = pieces.len();
-        pieces.extend(others.map(|other| {
-            let in_session = history.outcome(other.transaction) == Outcome::Unknown;
-            Piece { end: i64::MAX, in_session, ..other }
-        }));
+        let others = keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied();
+        let mut earlier: FxHashSet<(KeyId, Value)> = FxHashSet::default();
+        for other in others.filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t)) {
+            earlier.extend(other.writes.filter(|_| other.start < first).map(|value| (other.key, value)));
+            if other.start <= last && other.end >= first {
+                pieces.push(other);
+            }
+        }
+        let mut puzzle =
+            Puzzle { history, before: Vec::new(), keys, pieces, n_required, sessions: FxHashMap::default() };
+        puzzle.before = puzzle.keys.iter().map(|&key| puzzle.before(key, &earlier)).collect();
+        puzzle.find_sessions();
+        Ok(puzzle)
+    }
+
+    /// What may be at a key if these values were written earlier: as far as something reads it, each by itself.
+    fn before(&self, key: KeyId, earlier: &FxHashSet<(KeyId, Value)>) -> Vec<Version> {
+        let of_key = self.pieces.iter().filter(|piece| piece.key == key);
+        let mut read: Vec<Value> = of_key.flat_map(|piece| piece.reads.into_iter().chain(piece.differs)).collect();
+        read.sort_unstable();
+        read.dedup();
+        read.retain(|&value| earlier.contains(&(key, value)));
+        let written = read.into_iter().map(Version::Written);
+        let other = earlier.iter().any(|(other, _)| *other == key).then_some(Version::Other);
+        std::iter::once(Version::Initial).chain(written).chain(other).collect()
+    }
+
+    /// One of unknown outcome keeps its place in its session if a required one comes after it; others that may be placed are
+    /// in no session.
+    fn find_sessions(&mut self) {
+        let session = |piece: &Piece| self.history.session_of(piece.transaction);
+        let mut last: FxHashMap<SessionId, TransactionId> = FxHashMap::default();
+        for piece in self.required() {
+            let last = last.entry(session(piece)).or_insert(piece.transaction);
+            *last = piece.transaction.max(*last);
+        }
+        let is_in_session = |(at, piece): &(usize, &Piece)| {
+            let is_unknown = self.history.outcome(piece.transaction) == Outcome::Unknown;
+            *at < self.n_required
+                || is_unknown && last.get(&session(piece)).is_some_and(|last| piece.transaction < *last)
+        };
         let mut sessions: FxHashMap<SessionId, Vec<usize>> = FxHashMap::default();
-        for (at, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.in_session) {
-            sessions.entry(history.session_of(piece.transaction)).or_default().push(at);
+        for (at, piece) in self.pieces.iter().enumerate().filter(is_in_session) {
+            sessions.entry(session(piece)).or_default().push(at);
         }
-        sessions.values_mut().for_each(|session| session.sort_unstable_by_key(|&at| pieces[at].transaction));
-        Ok(Puzzle { history, keys, pieces, n_required, sessions })
+        sessions.values_mut().for_each(|session| session.sort_unstable_by_key(|&at| self.pieces[at].transaction));
+        for &at in sessions.values().flatten() {
+            self.pieces[at].in_session = true;
+        }
+        self.sessions = sessions;
     }
 
-    fn has_no_solution(&self) -> Result<(), String> {
-        let placed = FixedBitSet::with_capacity(self.pieces.len());
-        let mut waiting = vec![Situation { placed, versions: vec![None; self.keys.len()] }];
-        let mut seen: FxHashSet<Situation> = FxHashSet::default();
-        while let Some(mut situation) = waiting.pop() {
-            self.place_lookers(&mut situation);
-            if (0..self.n_required).all(|at| situation.placed.contains(at)) {
-                return Err("its operations can be put in order".to_owned());
-            }
-            if !seen.insert(situation.clone()) {
-                continue;
-            }
-            waiting.extend(self.next(&situation));
-        }
-        Ok(())
+    fn required(&self) -> &[Piece] {
+        &self.pieces[..self.n_required]
     }
 
-    /// The earliest end of the required pieces not yet placed: pieces that began later must wait.
-    fn first_end(&self, situation: &Situation) -> i64 {
-        let open = (0..self.n_required).filter(|&at| !situation.placed.contains(at));
-        open.map(|at| self.pieces[at].end).min().unwrap_or(i64::MAX)
+    /// Whether a piece may be placed any number of times.
+    fn is_loose(&self, at: usize) -> bool {
+        at >= self.n_required && self.history.outcome(self.pieces[at].transaction) != Outcome::Unknown
     }
 
     fn key(&self, piece: &Piece) -> usize {
         self.keys.partition_point(|key| *key < piece.key)
     }
 
-    fn version(&self, piece: &Piece, situation: &Situation) -> Option<Value> {
-        situation.versions[self.key(piece)]
-    }
-
-    fn fits(&self, piece: &Piece, version: Option<Value>) -> bool {
-        let is = |value: Value| reads_as(self.history, piece.key, version, value);
+    fn fits(&self, piece: &Piece, version: Version) -> bool {
+        let is = |value: Value| match version {
+            Version::Initial => self.history.may_be_initial(piece.key, value),
+            Version::Written(written) => written == value,
+            Version::Other => false,
+        };
         piece.reads.is_none_or(is) && !piece.differs.is_some_and(is)
     }
 
@@ -200,76 +238,152 @@ impl<'a> Puzzle<'a> {
         (&session[..before], &session[after..])
     }
 
-    /// Whether a piece may come next as far as times and sessions go.
-    fn is_its_turn(&self, at: usize, first_end: i64, situation: &Situation) -> bool {
-        let (before, after) = self.around(at);
-        !situation.placed.contains(at)
-            && self.pieces[at].start <= first_end
-            && !before.iter().any(|&other| other < self.n_required && !situation.placed.contains(other))
-            && !after.iter().any(|&other| situation.placed.contains(other))
+    /// Every combination of what may be there at first.
+    fn at_first(&self) -> FxHashSet<Situation> {
+        let mut all = vec![Vec::new()];
+        for versions in &self.before {
+            let with = |some: &Vec<Version>, &more: &Version| some.iter().copied().chain([more]).collect();
+            all = all.iter().flat_map(|some| versions.iter().map(move |more| with(some, more))).collect();
+        }
+        all.into_iter().map(|versions| Situation { placed: Vec::new(), versions }).collect()
+    }
+}
+
+/// A walk over the beginnings and ends of the pieces with all situations that are possible.
+struct Replay<'a> {
+    puzzle: &'a Puzzle<'a>,
+    running: Vec<usize>,
+    /// By piece.
+    has_ended: Vec<bool>,
+}
+
+impl Replay<'_> {
+    fn finds_no_order(&mut self, control: &Control) -> Result<(), String> {
+        let mut events: Vec<(i64, bool, usize)> = Vec::new();
+        for (at, piece) in self.puzzle.pieces.iter().enumerate() {
+            events.push((piece.start, false, at));
+            events.push((piece.end, true, at));
+        }
+        // What begins when something else ends may come before that.
+        events.sort_unstable();
+        let mut situations = self.puzzle.at_first();
+        let mut n_left = self.puzzle.n_required;
+        for (_, is_end, at) in events {
+            if n_left == 0 {
+                break;
+            }
+            if !is_end {
+                self.running.push(at);
+                continue;
+            }
+            n_left -= usize::from(at < self.puzzle.n_required);
+            situations = self.after(situations, at, control)?;
+            if situations.is_empty() {
+                return Ok(());
+            }
+            self.running.retain(|&other| other != at);
+            self.has_ended[at] = true;
+        }
+        Err("its operations can be put in order".to_owned())
     }
 
-    /// Whether placing a piece would make it impossible to place some optional operation.
+    /// What may be when a piece has ended: a required one has its place then.
+    fn after(
+        &self,
+        situations: FxHashSet<Situation>,
+        ends: usize,
+        control: &Control,
+    ) -> Result<FxHashSet<Situation>, String> {
+        let is_required = ends < self.puzzle.n_required;
+        let (mut after, mut seen) = (FxHashSet::default(), FxHashSet::default());
+        let mut waiting: Vec<Situation> = situations.into_iter().collect();
+        while let Some(mut situation) = waiting.pop() {
+            control.tick(seen.len()).map_err(|interrupt| interrupt.to_string())?;
+            self.place_lookers(&mut situation);
+            if is_required && self.is_placed(ends, &situation) {
+                situation.placed.retain(|&other| other != ends);
+                after.insert(situation);
+                continue;
+            }
+            if !seen.insert(situation.clone()) {
+                continue;
+            }
+            let next = self.running.iter().filter(|&&at| self.may_come(at, ends, &situation));
+            waiting.extend(next.map(|&at| self.with(at, &situation)));
+            if !is_required {
+                after.insert(situation);
+            }
+        }
+        Ok(after)
+    }
+
+    fn is_placed(&self, at: usize, situation: &Situation) -> bool {
+        self.has_ended[at] && at < self.puzzle.n_required || situation.placed.binary_search(&at).is_ok()
+    }
+
+    fn with(&self, at: usize, situation: &Situation) -> Situation {
+        let (mut next, piece) = (situation.clone(), &self.puzzle.pieces[at]);
+        if let Some(value) = piece.writes {
+            next.versions[self.puzzle.key(piece)] = Version::Written(value);
+        }
+        if !self.puzzle.is_loose(at)
+            && let Err(place) = next.placed.binary_search(&at)
+        {
+            next.placed.insert(place, at);
+        }
+        next
+    }
+
+    /// Whether a piece may come next, and is worth it while one `ends`: an optional write only for something that waits for it,
+    /// or at the last moment; one that has a place in its session at any time.
+    fn may_come(&self, at: usize, ends: usize, situation: &Situation) -> bool {
+        let puzzle = self.puzzle;
+        let piece = &puzzle.pieces[at];
+        let there = situation.versions[puzzle.key(piece)];
+        let is_worth_it = || {
+            let new = piece.writes.map_or(there, Version::Written);
+            at < puzzle.n_required
+                || at == ends
+                || piece.in_session
+                || self.running.iter().any(|&other| {
+                    let waits = &puzzle.pieces[other];
+                    waits.key == piece.key
+                        && !self.is_placed(other, situation)
+                        && puzzle.fits(waits, new)
+                        && !puzzle.fits(waits, there)
+                })
+        };
+        puzzle.fits(piece, there) && self.is_its_turn(at, situation) && is_worth_it()
+    }
+
+    /// Whether a piece may come next as far as sessions go.
+    fn is_its_turn(&self, at: usize, situation: &Situation) -> bool {
+        let (before, after) = self.puzzle.around(at);
+        let is_due = |other: usize| other < self.puzzle.n_required && !self.is_placed(other, situation);
+        !self.is_placed(at, situation)
+            && !before.iter().any(|&other| is_due(other))
+            && !after.iter().any(|&other| self.is_placed(other, situation))
+    }
+
+    /// Whether placing a piece would make it impossible to place some optional one.
     fn excludes(&self, at: usize, situation: &Situation) -> bool {
-        let (before, _) = self.around(at);
-        let open = before.iter().rev().take_while(|&&other| !situation.placed.contains(other));
-        open.into_iter().any(|&other| other >= self.n_required)
+        let (before, _) = self.puzzle.around(at);
+        before.iter().any(|&other| other >= self.puzzle.n_required && !self.is_placed(other, situation))
     }
 
-    /// Places every piece that may come next, changes nothing and excludes nothing: it can only make room for others.
+    /// Places every running piece that may come next, changes nothing and excludes nothing: it can only make room for others.
     fn place_lookers(&self, situation: &mut Situation) {
         loop {
-            let first_end = self.first_end(situation);
             let ready = |&at: &usize| {
-                let piece = &self.pieces[at];
+                let piece = &self.puzzle.pieces[at];
                 piece.writes.is_none()
-                    && self.fits(piece, self.version(piece, situation))
-                    && self.is_its_turn(at, first_end, situation)
+                    && self.puzzle.fits(piece, situation.versions[self.puzzle.key(piece)])
+                    && self.is_its_turn(at, situation)
                     && !self.excludes(at, situation)
             };
-            let Some(at) = (0..self.n_required).find(ready) else { return };
-            situation.placed.insert(at);
+            let Some(at) = self.running.iter().copied().find(ready) else { return };
+            *situation = self.with(at, situation);
         }
-    }
-
-    /// The situations after one more piece. An optional write is only worth placing for something that it enables and
-    /// that could not come before: without it everything else could stay in place. If it is in no session it can wait
-    /// until that can come directly after it.
-    fn next(&self, situation: &Situation) -> Vec<Situation> {
-        let first_end = self.first_end(situation);
-        let helps = |key: KeyId, old: Option<Value>, new: Option<Value>, at_once: bool| {
-            (0..self.pieces.len()).any(|at| {
-                let piece = &self.pieces[at];
-                piece.key == key
-                    && !situation.placed.contains(at)
-                    && self.fits(piece, new)
-                    && !self.fits(piece, old)
-                    && (!at_once || self.is_its_turn(at, first_end, situation))
-            })
-        };
-        let mut after = Vec::new();
-        let mut helpers: FxHashMap<(KeyId, Option<Value>, bool), bool> = FxHashMap::default();
-        for (at, piece) in self.pieces.iter().enumerate() {
-            let there = self.version(piece, situation);
-            if !self.fits(piece, there) || !self.is_its_turn(at, first_end, situation) {
-                continue;
-            }
-            let at_once = !piece.in_session;
-            let mut is_of_use = || {
-                let known = helpers.entry((piece.key, piece.writes, at_once));
-                *known.or_insert_with(|| helps(piece.key, there, piece.writes, at_once))
-            };
-            if at >= self.n_required && !is_of_use() {
-                continue;
-            }
-            let mut next = situation.clone();
-            if piece.writes.is_some() {
-                next.versions[self.key(piece)] = piece.writes;
-            }
-            next.placed.insert(at);
-            after.push(next);
-        }
-        after
     }
 }
 
@@ -285,7 +399,7 @@ fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
         reads: None,
         differs: None,
         writes: None,
-        in_session: true,
+        in_session: false,
     };
     for o in history.operations_of(transaction) {
         let operation = history.operation(o);

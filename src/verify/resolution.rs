@@ -3,6 +3,7 @@
 use super::basis::Basis;
 use super::initial::Initial;
 use super::lists;
+use crate::control::Control;
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
@@ -151,7 +152,7 @@ pub(super) struct Resolution<'a> {
 impl<'a> Resolution<'a> {
     /// Of all reads. O(operations).
     pub(super) fn new(history: &'a History) -> Resolution<'a> {
-        Resolution::whole(history, Arc::new(Initial::new(history)))
+        Resolution::whole(history, Arc::new(Initial::new(history, &Control::new())))
     }
 
     /// The same where the initial state is known.

@@ -17,9 +17,9 @@ const MOST_CONFLICTS: usize = 1000;
 /// What is left to list after the decision.
 #[derive(Default)]
 pub(super) struct Evidence {
-    /// The level is satisfied, hence all others.
-    pub(super) settles_all: bool,
     conflicts: Vec<Conflict>,
+    /// Whether failed comparisons count among the conflicts.
+    compares: bool,
     /// What the engine of strict serializability found, if it was needed.
     strict: Instances,
 }
@@ -32,26 +32,58 @@ impl Evidence {
 }
 
 impl CheckRun<'_> {
-    /// Decides LIN, if asked for, before all other levels: it is fast, and if it is satisfied so are they.
+    /// Decides LIN, if asked for, before all other levels: it is fast, and if it is satisfied so are they. Where values
+    /// repeat, strict serializability is decided in the same way.
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
         let mut evidence = Evidence::default();
-        let level = Level::Linearizability;
-        if !self.levels().contains(&level) {
-            return evidence;
+        let asked = |level: Level| self.levels().contains(&level);
+        let (is_asked, is_strict_asked) = (asked(Level::Linearizability), asked(Level::StrictSerializability));
+        if is_asked {
+            let begin = Instant::now();
+            evidence.compares = true;
+            let verdict = self.linear_verdict(prepared, facts, &mut evidence);
+            self.decided_linear(Level::Linearizability, verdict, begin);
         }
-        let begin = Instant::now();
-        let verdict = match self.linear_verdict(prepared, facts, &mut evidence) {
-            Ok(verdict) => verdict,
-            Err(cause) => Verdict::Undecided(cause),
-        };
+        let settled = self.verdicts.contains_key(&Level::StrictSerializability);
+        if is_strict_asked && !settled && self.is_strict_linear(prepared, facts) {
+            let begin = Instant::now();
+            let mut strict = Evidence::default();
+            let is_same = !self.asked.history.has_failed_comparisons() && !evidence.conflicts.is_empty();
+            let verdict = match is_same {
+                true => Ok(Verdict::Violated),
+                false => self.linear_order(prepared, &mut strict),
+            };
+            // What violates this level violates LIN.
+            if !strict.conflicts.is_empty() {
+                evidence.conflicts = strict.conflicts;
+                evidence.compares = false;
+            }
+            self.decided_linear(Level::StrictSerializability, verdict, begin);
+        }
+        evidence
+    }
+
+    /// Whether strict serializability is decided like linearizability: for single operations whose sources are open.
+    fn is_strict_linear(&self, prepared: &Prepared, facts: Facts) -> bool {
+        prepared.resolution.has_multiple_sources()
+            && linearizability::is_lightweight(self.asked.history)
+            && prepared.index.clock_against_session_order().is_none()
+            && !facts.violate(Level::StrictSerializability)
+    }
+
+    fn decided_linear(&mut self, level: Level, verdict: Result<Verdict, Cause>, begin: Instant) {
+        let verdict = verdict.unwrap_or_else(Verdict::Undecided);
+        // The engine of the level may still find out.
+        if level != Level::Linearizability && matches!(verdict, Verdict::Undecided(_)) {
+            return;
+        }
         self.decided(level, verdict.clone(), begin.elapsed().as_secs_f64());
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
-            evidence.settles_all = true;
-            for &other in self.levels().iter().filter(|other| !other.is_of_reads() && **other != level) {
+            let is_weaker = |other: &&Level| **other != level && level.implies(**other) && !other.is_of_reads();
+            for &other in self.levels().iter().filter(is_weaker) {
                 self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
             }
         }
-        evidence
     }
 
     fn linear_verdict(&mut self, prepared: &Prepared, facts: Facts, evidence: &mut Evidence) -> Result<Verdict, Cause> {
@@ -61,13 +93,20 @@ impl CheckRun<'_> {
         if prepared.index.clock_against_session_order().is_some() {
             return self.as_strict(prepared, evidence);
         }
-        match linearizability::decide(self.asked.history, &prepared.resolution, self.asked.control)? {
+        self.linear_order(prepared, evidence)
+    }
+
+    /// The verdict by orders of single keys.
+    fn linear_order(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
+        let Request { history, control, .. } = self.asked;
+        match linearizability::decide(history, &prepared.resolution, evidence.compares, control)? {
             Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
             Linear::Violated(conflicts) => {
                 evidence.conflicts = conflicts;
                 Ok(Verdict::Violated)
             }
-            Linear::Open => self.as_strict(prepared, evidence),
+            Linear::Open if evidence.compares => self.as_strict(prepared, evidence),
+            Linear::Open => Err(Cause::Interrupted(Interrupt::Cancelled)),
         }
     }
 
@@ -136,7 +175,7 @@ impl CheckRun<'_> {
                 }
                 Conflict::NoOrder(key, stuck) => {
                     let Some(cores) = &cores else { continue };
-                    cores.violation(key, stuck, control)
+                    cores.violation(key, stuck, evidence.compares, control)
                 }
                 Conflict::NoOrderAcross(keys, stuck) => {
                     let Some(cores) = &cores else { continue };

@@ -1,12 +1,14 @@
 //! A few operations that no order explains, in a form that holds whatever else happened.
 
+use super::frontier::{Frontier, Part, Walked};
 use super::input::{Keyed, Op, Role};
 use super::search::{OrderSearch, SearchOutcome};
+use super::steps::Steps;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, Outcome, TransactionId, Value};
 use crate::relations::Resolution;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Work per query.
 const BUDGET: u64 = 2_000_000;
@@ -27,12 +29,12 @@ impl<'a> Cores<'a> {
         Cores { history, keyed: Keyed::by_value(history, resolution) }
     }
 
-    /// The violation that a few operations of `key` show: no order of them respects real time and session order and
-    /// explains what they observed, even if every other write of the key may or may not take effect, at any time after
-    /// it began; a write of unknown outcome must also respect its session if it did. That makes it a statement about
-    /// the whole history, although a failed comparison might be explained only by such a write.
-    /// The operations are searched around `stuck`; if a few do not suffice, all that certainly took effect are named.
-    /// `None` if `stuck` is not an operation of the key.
+    /// The violation that a few operations of `key` show: no order of them respects real time and explains what they
+    /// observed, even if every other write of the key may take effect any number of times while it ran, or never. That
+    /// makes it a statement about the whole history, although what an operation found might be explained only by such a
+    /// write. The operations are searched around `stuck`, which did not fit any order of what had ended before; if a few
+    /// do not suffice or there is no time to find them, all that certainly took effect until then are named. `None` if
+    /// `stuck` is not an operation of the key. Failed comparisons do not count unless `compares`.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
@@ -40,9 +42,15 @@ impl<'a> Cores<'a> {
         &self,
         key: KeyId,
         stuck: TransactionId,
+        compares: bool,
         control: &Control,
     ) -> Result<Option<Violation>, Interrupt> {
-        self.look(self.keyed.of(key.index()), false, stuck, control)
+        let mut ops = self.keyed.of(key.index()).to_vec();
+        if !compares {
+            ops.retain(|op| op.role != Role::Differs);
+        }
+        control.check()?;
+        Ok(self.look(&ops, false, stuck, control))
     }
 
     /// The same for operations of several keys, for which session order matters.
@@ -56,37 +64,54 @@ impl<'a> Cores<'a> {
         control: &Control,
     ) -> Result<Option<Violation>, Interrupt> {
         let ops: Vec<Op> = keys.iter().flat_map(|key| self.keyed.of(key.index())).copied().collect();
-        self.look(&ops, true, stuck, control)
+        control.check()?;
+        Ok(self.look(&ops, true, stuck, control))
     }
 
-    fn look(
-        &self,
-        ops: &[Op],
-        with_idle: bool,
-        stuck: TransactionId,
-        control: &Control,
-    ) -> Result<Option<Violation>, Interrupt> {
-        let Some(at) = ops.iter().position(|op| op.transaction == stuck) else { return Ok(None) };
-        let mut asker = Asker { history: self.history, ops, with_idle, control, questions: QUESTIONS };
-        let core = asker.first(at)?;
-        let core = asker.reduced(core)?;
-        Ok(Some(violation(self.history, core.into_iter().map(|place| ops[place].transaction).collect())))
+    fn look(&self, ops: &[Op], is_across: bool, stuck: TransactionId, control: &Control) -> Option<Violation> {
+        let at = ops.iter().position(|op| op.transaction == stuck)?;
+        // What is found must still be verified when the time for looking is over.
+        let control = &control.leaving_time();
+        let mut asker = Asker::new(self.history, ops, is_across, control);
+        let core = asker.first(at);
+        let core = asker.reduced(core);
+        Some(violation(self.history, core.into_iter().map(|place| &ops[place])))
     }
 }
 
 struct Asker<'a> {
     history: &'a History,
     ops: &'a [Op],
-    /// Whether operations that say nothing count: between operations that do, they have a place in time and in their
-    /// session.
-    with_idle: bool,
+    /// Whether the operations are of several keys. Then sessions count, and so do operations that say nothing: between
+    /// operations that do, they have a place in time and in their session.
+    is_across: bool,
     control: &'a Control,
     questions: usize,
+    /// For one key: the operations by their beginning, with the latest end so far.
+    by_beginning: Vec<(u32, i64)>,
+    /// For one key, by value: the beginning of its first write.
+    first_write: FxHashMap<Value, i64>,
 }
 
-impl Asker<'_> {
+impl<'a> Asker<'a> {
+    fn new(history: &'a History, ops: &'a [Op], is_across: bool, control: &'a Control) -> Asker<'a> {
+        let mut by_beginning: Vec<(u32, i64)> = (0..).zip(ops).map(|(place, op)| (place, op.end)).collect();
+        by_beginning.sort_by_key(|&(place, _)| ops[place as usize].start);
+        let mut latest = i64::MIN;
+        for (_, end) in &mut by_beginning {
+            latest = latest.max(*end);
+            *end = latest;
+        }
+        let mut first_write: FxHashMap<Value, i64> = FxHashMap::default();
+        for op in ops.iter().filter(|op| op.writes()) {
+            let first = first_write.entry(op.value).or_insert(op.start);
+            *first = op.start.min(*first);
+        }
+        Asker { history, ops, is_across, control, questions: QUESTIONS, by_beginning, first_write }
+    }
+
     /// Operations around a place, more and more of them, until they cannot be ordered; finally all.
-    fn first(&mut self, at: usize) -> Result<Vec<usize>, Interrupt> {
+    fn first(&mut self, at: usize) -> Vec<usize> {
         let center = self.ops[at];
         let distance = |op: &Op| {
             let (before, after) = (op.end < center.start, op.start > center.end);
@@ -96,20 +121,25 @@ impl Asker<'_> {
                 _ => 0,
             }
         };
-        let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| self.is_firm(&self.ops[place])).collect();
+        // Of one key, what had ended until then and what ran are without an order.
+        let counts = |op: &Op| self.is_firm(op) && (self.is_across || op.start <= center.end);
+        let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| counts(&self.ops[place])).collect();
         near.sort_by_key(|&place| (distance(&self.ops[place]), place));
         let mut size = 8;
         while size < near.len() && size <= MOST {
             let mut core = near[..size].to_vec();
-            self.add_writers(&mut core, &near);
-            if self.cannot_be_ordered(&core)? {
-                return Ok(core);
+            if self.is_across {
+                self.add_writers(&mut core, &near);
+            }
+            core.sort_unstable();
+            if self.cannot_be_ordered(&core) {
+                return core;
             }
             size *= 4;
         }
         // All of them cannot: that is what was found about the key.
         near.sort_unstable();
-        Ok(near)
+        near
     }
 
     /// Adds the writers of what these operations observed or compared with.
@@ -130,17 +160,54 @@ impl Asker<'_> {
 
     /// Whether it certainly took effect, and matters.
     fn is_firm(&self, op: &Op) -> bool {
-        !op.optional && (op.role != Role::Idle || self.with_idle)
+        !op.optional && (op.role != Role::Idle || self.is_across)
     }
 
-    /// Whether these operations cannot be put in order, whatever the other writes of their keys did.
-    fn cannot_be_ordered(&mut self, core: &[usize]) -> Result<bool, Interrupt> {
+    /// Whether these operations certainly cannot be put in order, whatever the other writes of their keys did; `false` if
+    /// that would take too long to find out.
+    fn cannot_be_ordered(&mut self, core: &[usize]) -> bool {
         if self.questions == 0 {
-            return Ok(false);
+            return false;
         }
         self.questions -= 1;
+        if !self.is_across {
+            match self.walked(core) {
+                Ok(Walked::TooWide) => {}
+                walked => return matches!(walked, Ok(Walked::None { .. })),
+            }
+        }
+        self.woven(core)
+    }
+
+    /// Walks over these operations of one key and the other writes of it that ran beside them. At first any value may be
+    /// there that was written before.
+    fn walked(&self, core: &[usize]) -> Result<Walked, Interrupt> {
+        let of_core = || core.iter().map(|&place| &self.ops[place]);
+        let (Some(first), Some(last)) = (of_core().map(|op| op.start).min(), of_core().map(|op| op.end).max()) else {
+            return Ok(Walked::Order(Vec::new()));
+        };
+        let until = self.by_beginning.partition_point(|&(place, _)| self.ops[place as usize].start <= last);
+        let beside = self.by_beginning[..until].iter().rev().take_while(|&&(_, latest_end)| latest_end >= first);
+        let places: Vec<usize> = beside
+            .map(|&(place, _)| place as usize)
+            .filter(|&place| self.ops[place].end >= first && self.ops[place].role != Role::Idle)
+            .collect();
+        let ops: Vec<Op> = places.iter().map(|&place| self.ops[place]).collect();
+        let part = |at: usize| match (core.binary_search(&places[at]), ops[at].optional) {
+            (Ok(_), _) => Part::Must,
+            (_, true) => Part::May,
+            _ if ops[at].writes() => Part::Loose,
+            _ => Part::Out,
+        };
+        let steps = Steps::new(self.history, &ops, |_| 0);
+        let is_there = |value: Value| self.first_write.get(&value).is_some_and(|&start| start < first);
+        Frontier::new(&steps, part).from_values(steps.classes_of(is_there)).walk(self.control)
+    }
+
+    /// Searches an order of these operations in which all other writes may come at any time after they began.
+    fn woven(&self, core: &[usize]) -> bool {
         let chosen = || core.iter().map(|&place| self.ops[place]);
-        let Some(last) = chosen().map(|op| op.end).max() else { return Ok(false) };
+        let Some(last) = chosen().map(|op| op.end).max() else { return false };
         let keys: FxHashSet<KeyId> = chosen().map(|op| op.key(self.history)).collect();
         let is_freed = |(place, op): &(usize, &Op)| {
             let counts = op.writes() && op.start <= last && core.binary_search(place).is_err();
@@ -153,33 +220,39 @@ impl Asker<'_> {
         let is_loose =
             |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
         let weaving = OrderSearch::of_sessions(self.history, &all, is_loose, |_| 0, Some(BUDGET));
-        Ok(matches!(weaving.run(self.control)?, SearchOutcome::None { .. }))
+        matches!(weaving.run(self.control), Ok(SearchOutcome::None { .. }))
     }
 
     /// Removes parts of halving size while the rest cannot be ordered.
-    fn reduced(&mut self, mut core: Vec<usize>) -> Result<Vec<usize>, Interrupt> {
+    fn reduced(&mut self, mut core: Vec<usize>) -> Vec<usize> {
         let mut size = core.len().div_ceil(2);
-        while size > 0 {
+        while size > 0 && self.control.check().is_ok() {
             let mut at = 0;
             while at < core.len() {
                 let mut rest = core.clone();
                 rest.drain(at..(at + size).min(core.len()));
-                match !rest.is_empty() && self.cannot_be_ordered(&rest)? {
+                match !rest.is_empty() && self.cannot_be_ordered(&rest) {
                     true => core = rest,
                     false => at += size,
                 }
             }
             size /= 2;
         }
-        Ok(core)
+        core
     }
 }
 
-fn violation(history: &History, mut transactions: Vec<TransactionId>) -> Violation {
+/// That no order explains these operations. Without failed comparisons, strict serializability is violated, too.
+fn violation<'a>(history: &History, core: impl Iterator<Item = &'a Op> + Clone) -> Violation {
+    let level = match core.clone().any(|op| op.role == Role::Differs) {
+        true => Level::Linearizability,
+        false => Level::StrictSerializability,
+    };
+    let mut transactions: Vec<TransactionId> = core.map(|op| op.transaction).collect();
     let mut keys = transactions.iter().map(|&t| history.keys()[history.operation_range(t).start]);
     let key = keys.next().filter(|first| keys.all(|key| key == *first));
     transactions.sort_by_key(|&t| (history.interval(t).map(|interval| (interval.start, interval.end)), t));
     let operations = transactions.iter().flat_map(|&t| history.operations_of(t)).collect();
-    let levels = LevelSet::upward(Level::Linearizability);
+    let levels = LevelSet::upward(level);
     Violation { key, transactions, operations, ..Violation::new(Pattern::NoLinearOrder, 0, levels, Proof::Read) }
 }

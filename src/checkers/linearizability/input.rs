@@ -148,6 +148,11 @@ impl Keyed {
         Keyed { begin, ops }
     }
 
+    /// Failed comparisons say nothing any more.
+    pub(super) fn leave_out_comparisons(&mut self) {
+        self.ops.iter_mut().filter(|op| op.role == Role::Differs).for_each(|op| op.role = Role::Idle);
+    }
+
     pub(super) fn n_keys(&self) -> usize {
         self.begin.len() - 1
     }

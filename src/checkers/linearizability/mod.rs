@@ -4,8 +4,9 @@
 //! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
 //! each written once takes a sort ([`blocks`]). A failed compare-and-set of which only a value is known that was not
 //! there (`n x v`) is not a read of a version: often the order of the rest has a place for it ([`comparisons`]). If it
-//! has none, or if repeated values leave open which write was read, a search decides ([`search`]), in which writes of
-//! unknown outcome may have taken effect or not. Keys are decided in parallel.
+//! has none, or if repeated values leave open which write was read, one pass over the events with all that is possible
+//! decides ([`frontier`]); where too much runs at once for that, a search ([`search`]). In both, writes of unknown
+//! outcome may have taken effect or not. Keys are decided in parallel.
 //!
 //! **Relation to strict serializability.** Session order counts here, too. If transactions of a session do not overlap,
 //! real time contains it, as MTC and all similar work assume, and this engine need not check. If they do overlap, an
@@ -17,10 +18,12 @@
 mod blocks;
 mod comparisons;
 mod core;
+mod frontier;
 mod input;
 mod merge;
 mod search;
 mod shape;
+mod steps;
 mod ties;
 
 pub(super) use self::core::Cores;
@@ -32,9 +35,11 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
 use crate::relations::Resolution;
 use blocks::Arranged;
+use frontier::{Frontier, Part, Walked};
 use input::{Keyed, Op, Role};
 use rayon::prelude::*;
 use search::{OrderSearch, SearchOutcome};
+use steps::Steps;
 
 /// The answer for a history of lightweight transactions with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +57,7 @@ pub(super) enum Linear {
 pub(super) enum Conflict {
     /// These transactions alone violate strict serializability.
     Strict(Vec<TransactionId>),
-    /// The search on a key found no order; in its longest attempt this transaction had to come next.
+    /// There is no order of a key: this transaction could not have its place when it had to.
     NoOrder(KeyId, TransactionId),
     /// The same on several keys, for orders that also respect sessions.
     NoOrderAcross(Vec<KeyId>, TransactionId),
@@ -64,18 +69,27 @@ enum OfKey {
     Conflicts(Vec<Conflict>),
 }
 
-/// Decides linearizability. The history must consist of lightweight transactions, and none of its reads may be an
+/// Decides linearizability, or if failed comparisons do not count (`compares`) strict serializability, which is then the
+/// same. The history must consist of lightweight transactions, and none of its reads may be an
 /// anomaly by itself. Expects that the clock does not contradict session order. O(n log n) except for keys with failed
 /// comparisons or repeated values, which are exponential in the number of overlapping writes in the worst case.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn decide(history: &History, resolution: &Resolution, control: &Control) -> Result<Linear, Interrupt> {
+pub(super) fn decide(
+    history: &History,
+    resolution: &Resolution,
+    compares: bool,
+    control: &Control,
+) -> Result<Linear, Interrupt> {
     let is_ambiguous = resolution.has_multiple_sources();
-    let keyed = match is_ambiguous {
+    let mut keyed = match is_ambiguous {
         true => Keyed::by_value(history, resolution),
         false => Keyed::new(history, resolution),
     };
+    if !compares {
+        keyed.leave_out_comparisons();
+    }
     let keys: Vec<OfKey> = (0..keyed.n_keys())
         .into_par_iter()
         .map(|key| of_key(history, KeyId::new(key), keyed.of(key), is_ambiguous, control))
@@ -124,7 +138,15 @@ fn of_key(
         rank.fill(u32::MAX);
         order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
     }
-    control.check()?;
+    let steps = Steps::new(history, ops, |place| rank[place]);
+    let part = |place: usize| if ops[place].optional { Part::May } else { Part::Must };
+    match Frontier::new(&steps, part).walk(control)? {
+        Walked::Order(order) => return Ok(OfKey::Order(order)),
+        Walked::None { stuck } => {
+            return Ok(OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]));
+        }
+        Walked::TooWide => {}
+    }
     Ok(match OrderSearch::of_key(history, ops, |place| rank[place]).run(control)? {
         SearchOutcome::Order(order) => OfKey::Order(order),
         SearchOutcome::None { stuck } => {

@@ -12,14 +12,12 @@
 //! later read must still observe and that no later write can restore. Every failed state is remembered exactly, so
 //! memory grows with the work, until the user's memory limit ends the search.
 
-mod steps;
-
 use super::input::{Op, Role};
+use super::steps::{Class, Step, Steps, Tally, UNWRITTEN, chains, first_ends};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
-use steps::{Class, Numbers, Step, Tally, UNWRITTEN, chains, first_ends};
 
 /// How a search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,10 +121,7 @@ impl OrderSearch {
         rank: impl Fn(usize) -> u32,
         budget: Option<u64>,
     ) -> OrderSearch {
-        let mut numbers = Numbers::new(history);
-        let steps: Vec<Step> = ops.iter().enumerate().map(|(place, op)| numbers.step(op, rank(place))).collect();
-        let initial = numbers.initial();
-        let mut tallies = numbers.tallies;
+        let Steps { steps, mut tallies, initial, .. } = Steps::new(history, ops, rank);
         let mut n_left = 0;
         for place in queues.iter().flatten().chain(&free) {
             let step = &steps[*place as usize];

@@ -270,7 +270,7 @@ impl<'r, 'a> CombinationSearch<'r, 'a> {
         for question in told {
             let read = self.refuter.reads[question];
             let candidates = self.refuter.resolution.candidates(read);
-            for (option, source) in self.options[question].clone().zip(candidates) {
+            for (option, source) in self.options[question].clone().zip(candidates.iter()) {
                 let Some(writer) = source.writer() else { return Ok(None) };
                 place[option as usize] = Some(options.len());
                 options.push(Supposed::Writer { read, writer });

@@ -31,8 +31,9 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
 
 /// Why a read all of whose sources are impossible cannot be.
 pub(super) fn refutation(history: &History, resolution: &Resolution, read: OperationId) -> Option<Violation> {
-    let sources = resolution.multiple_sources(read)?.sources.iter();
-    let mut cases = sources.filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
+    let sources = resolution.multiple_sources(read)?.sources();
+    let mut cases =
+        sources.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
     Some(merged(read, cases.next()?, cases))
 }
 
@@ -43,7 +44,7 @@ pub(super) fn with_other_writers(
     read: OperationId,
     first: Violation,
 ) -> Violation {
-    let sources = resolution.multiple_sources(read).map_or(&[][..], |multiple| &multiple.sources);
+    let sources = resolution.multiple_sources(read).map_or_else(Default::default, |multiple| multiple.sources());
     let Some((Some(writer), others)) = sources.split_first().map(|(taken, others)| (taken.writer(), others)) else {
         return first;
     };

@@ -231,8 +231,8 @@ pub(in crate::checkers) fn possible_writes(
         _ => None,
     };
     match resolution.multiple_sources(read) {
-        Some(multiple) if multiple.sources.len() > MOST_TOLD => Vec::new(),
-        Some(multiple) => multiple.sources.iter().filter_map(write).collect(),
+        Some(multiple) if multiple.sources().len() > MOST_TOLD => Vec::new(),
+        Some(multiple) => multiple.sources().iter().filter_map(write).collect(),
         None => write(&resolution.source_in(history.transaction_of(read), read)).into_iter().collect(),
     }
 }

@@ -192,9 +192,10 @@ impl<'a> Refuter<'a> {
     ) -> Result<Option<Contradiction>, Interrupt> {
         let Some(multiple) = self.resolution.multiple_sources(read) else { return Ok(None) };
         let Ok(place) = self.reads.binary_search(&read) else { return Ok(None) };
-        let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(multiple.sources.len());
+        let sources = multiple.sources();
+        let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(sources.len());
         let mut needed = BTreeSet::new();
-        for (candidate, &source) in multiple.sources.iter().enumerate() {
+        for (candidate, &source) in sources.iter().enumerate() {
             let part = if candidate < multiple.kept {
                 choice[place] = Some(candidate as u32);
                 let part = self.refute(choice, depth + 1)?;

@@ -189,7 +189,7 @@ pub(super) fn without_doubtful_name(history: &History, resolution: &Resolution, 
         resolution.source_in(reader, read).writer() == Some(first.from) && !is_open(history, resolution, read)
     };
     let may_be = |read: OperationId| {
-        let sources = resolution.multiple_sources(read).map_or(&[][..], |multiple| &multiple.sources);
+        let sources = resolution.multiple_sources(read).map_or_else(Default::default, |multiple| multiple.sources());
         sources.iter().any(|source| source.writer() == Some(first.from))
     };
     let others = || history.operations_of(reader).filter(is_of_other);
@@ -224,9 +224,9 @@ pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
 pub(in crate::checkers) fn is_impossible_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
     resolution.multiple_sources(read).is_some_and(|multiple| {
         multiple.kept == 1
-            && multiple.sources.len() > 1
+            && multiple.sources().len() > 1
             && !resolution.is_open_after_own_write(read)
-            && multiple.sources.iter().all(|&source| is_impossible_source(history, multiple.reader, source))
+            && multiple.sources().iter().all(|&source| is_impossible_source(history, multiple.reader, source))
     })
 }
 

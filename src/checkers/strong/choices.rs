@@ -185,7 +185,8 @@ impl ChoiceSearch<'_> {
         let Some(unexplained) = free.complete(index, known.events, &order, &mut choice) else {
             return Among::Satisfied(choice, order);
         };
-        let candidates = self.resolution.ambiguous().nth(unexplained).map_or(&[][..], |(_, candidates)| candidates);
+        let candidates =
+            self.resolution.ambiguous().nth(unexplained).map_or_else(Default::default, |(_, candidates)| candidates);
         let left = candidates.iter().zip(&alive[unexplained]).filter(|(_, alive)| **alive);
         let mut writers = left.filter_map(|(source, _)| source.writer()).filter(|writer| !writer.is_initial());
         match writers.find(|writer| index.node[writer.index()] == NONE) {

@@ -57,7 +57,7 @@ impl OpenReads {
                 },
                 _ => Some(INITIAL_SLOT),
             };
-            let left = || (0..).zip(candidates).filter(|&(place, _)| alive[at][place as usize]);
+            let left = || (0..).zip(candidates.iter()).filter(|&(place, _)| alive[at][place as usize]);
             let is_free = left().any(|(_, source)| slot(source).is_none());
             let open = &mut both[usize::from(is_free)];
             for (place, slot) in left().filter_map(|(place, source)| Some((place, slot(source)?))) {

@@ -159,7 +159,7 @@ impl<'a> Axioms<'a> {
                 } else if let Some((ambiguous, (_, sources))) = open.next_if(|(_, (other, _))| *other == read)
                     && !resolution.is_open_after_own_write(read)
                 {
-                    axioms.add_open_read(node, history.operation(read).key.0, sources, ambiguous);
+                    axioms.add_open_read(node, history.operation(read).key.0, &sources, ambiguous);
                 }
             }
         }

@@ -151,7 +151,7 @@ impl<'a> Cutter<'a> {
 
     fn writers_of_value(&self, operation: OperationId) -> Vec<TransactionId> {
         if let Some(multiple) = self.resolution.multiple_sources(operation) {
-            return explicit_writers(&multiple.sources).collect();
+            return explicit_writers(&multiple.sources()).collect();
         }
         match self.resolution.source(operation) {
             Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => vec![writer],
@@ -201,7 +201,7 @@ impl<'a> Cutter<'a> {
                 || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
             // The writer of such a read must be as open as in the whole.
             let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
-            if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {
+            if multiple.is_some_and(|multiple| !complete(&multiple.sources())) {
                 return false;
             }
             match self.resolution.source(o) {
@@ -215,7 +215,7 @@ impl<'a> Cutter<'a> {
                 }
                 Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
                 Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
-                Source::Ambiguous => complete(self.resolution.candidates(o)),
+                Source::Ambiguous => complete(&self.resolution.candidates(o)),
             }
         })
     }

@@ -143,7 +143,7 @@ impl Cutter<'_> {
         // Writers that read committed rules out count at cut isolation, where the remainder is also checked.
         let multiple = self.resolution.multiple_sources(operation);
         let multiple = multiple.filter(|_| !self.resolution.is_open_after_own_write(operation));
-        if multiple.is_some_and(|multiple| !all_there(&multiple.sources)) {
+        if multiple.is_some_and(|multiple| !all_there(&multiple.sources())) {
             return false;
         }
         match self.resolution.source(operation) {
@@ -152,7 +152,7 @@ impl Cutter<'_> {
             | Source::Future { write }
             | Source::OwnOverwritten { write } => is_there(&write),
             Source::Own => self.own_write(operation).is_none_or(|write| is_there(&write)),
-            Source::Ambiguous => all_there(self.resolution.candidates(operation)),
+            Source::Ambiguous => all_there(&self.resolution.candidates(operation)),
             Source::Outside | Source::Initial { .. } | Source::ThinAir | Source::Unrecorded => true,
         }
     }

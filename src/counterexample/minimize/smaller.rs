@@ -123,7 +123,7 @@ impl Cutter<'_> {
             let is_kept = |append| members.contains(self.history.transaction_of(append));
             self.list_is_as_open(o, is_kept)
                 && match self.resolution.multiple_sources(o) {
-                    Some(multiple) => multiple.sources.iter().all(is_there),
+                    Some(multiple) => multiple.sources().iter().all(is_there),
                     None => match self.resolution.source(o) {
                         Source::Ambiguous => self.resolution.candidates(o).iter().all(is_there),
                         source => is_there(&source),

@@ -20,7 +20,7 @@ fn with_writers(example: &Counterexample) -> String {
     match others.len() {
         0 => "those that the argument names".to_owned(),
         n if others.iter().all(is_writer) => {
-            format!("{} that the argument names and {n} more, the other possible writers of these values", named.len())
+            format!("{} that the argument names and {n} more that wrote these values", named.len())
         }
         _ => "some may still be superfluous".to_owned(),
     }

@@ -1,8 +1,13 @@
 //! The join, key by key.
 
 use super::grouped::Entry;
-use super::{AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, Source, Standing, THIN_AIR, UNRECORDED};
+use super::{
+    AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, SharedSources, Source, SourceList, Standing, THIN_AIR,
+    UNRECORDED,
+};
 use crate::history::{DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A write of the current key.
@@ -29,6 +34,8 @@ pub(super) struct Join<'a> {
     shift: u32,
     /// The appends of set-up transactions: every list should begin with these elements.
     initial: Vec<Value>,
+    /// By the last write of a value that was written very often: the sources of its reads, if they can share them.
+    shared: FxHashMap<u32, Option<Arc<SharedSources>>>,
     pub(super) exceptions: Exceptions,
 }
 
@@ -43,6 +50,7 @@ impl<'a> Join<'a> {
             table: Vec::new(),
             shift: 0,
             initial: Vec::new(),
+            shared: FxHashMap::default(),
             exceptions,
         }
     }
@@ -73,6 +81,7 @@ impl<'a> Join<'a> {
     fn collect_writes(&mut self, entries: &[Entry]) {
         self.writes.clear();
         self.initial.clear();
+        self.shared.clear();
         let (kinds, values) = (self.history.kinds(), self.history.values());
         for &Entry { operation, transaction } in entries {
             let is_write = kinds[operation as usize] == OperationKind::Write;
@@ -212,6 +221,11 @@ impl<'a> Join<'a> {
 
     /// The code of a read whose value was written, but not by exactly one committed other transaction.
     fn read_carefully(&mut self, operation: u32, transaction: u32, own: Option<u32>, last: u32, value: Value) -> u32 {
+        if own.is_none()
+            && let Some(code) = self.read_of_many(operation, transaction, last, value)
+        {
+            return code;
+        }
         let after_own_write = own.is_some();
         let mut chain: Vec<u32> = std::iter::successors(Some(last), |&at| {
             Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE)
@@ -268,9 +282,67 @@ impl<'a> Join<'a> {
         let kept = self.rule_out(&mut found, reader);
         let chosen = found[0];
         if found.len() > 1 {
-            self.exceptions.multiple.push(MultipleSources { read, reader, sources: found, kept });
+            self.exceptions.multiple.push(MultipleSources { read, reader, kept, list: SourceList::Own(found.into()) });
         }
         if kept > 1 { AMBIGUOUS } else { self.accept(read, reader, chosen) }
+    }
+
+    /// The code of a read, before any own write, whose value was written so often that reads share their sources; `None` if
+    /// they cannot. O(log writers) but for the first read of the value.
+    fn read_of_many(&mut self, operation: u32, transaction: u32, last: u32, value: Value) -> Option<u32> {
+        let all = match self.shared.get(&last) {
+            Some(known) => known.clone(),
+            None => {
+                let all = self.shared_sources(operation, last, value);
+                self.shared.entry(last).or_insert(all).clone()
+            }
+        }?;
+        let (read, reader) = (OperationId(operation), TransactionId(transaction));
+        let last_of_session = self.history.last_of_session(reader);
+        let is_own = all.n_within(reader, reader);
+        let n = all.sources.len() - is_own;
+        let n_late = all.n_within(reader, last_of_session) - is_own;
+        // Others than these are few.
+        if n - n_late < 2 {
+            return None;
+        }
+        let list = SourceList::Shared { all, last_of_session };
+        self.exceptions.multiple.push(MultipleSources { read, reader, kept: n - n_late, list });
+        Some(AMBIGUOUS)
+    }
+
+    /// The sources that all reads of a value can share: if it was written often, not only by aborted transactions, and no
+    /// transaction wrote over it itself.
+    fn shared_sources(&self, operation: u32, last: u32, value: Value) -> Option<Arc<SharedSources>> {
+        /// Fewer are listed for each read.
+        const MANY: usize = 16;
+        let before = |&at: &u32| Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE);
+        let mut writes: Vec<u32> = std::iter::successors(Some(last), before).collect();
+        if writes.len() < MANY || self.history.rules().duplicates == DuplicateRule::Last {
+            return None;
+        }
+        writes.reverse();
+        let standing = |at: u32| self.standing[self.writes[at as usize].transaction as usize];
+        writes.retain(|&at| standing(at) != Standing::Aborted);
+        if writes.iter().any(|&at| self.is_overwritten(at)) {
+            return None;
+        }
+        writes.sort_by_key(|&at| standing(at) != Standing::Committed);
+        let mut sources: Vec<Source> = writes
+            .iter()
+            .map(|&at| Source::Transaction {
+                writer: TransactionId(self.writes[at as usize].transaction),
+                write: OperationId(self.writes[at as usize].operation),
+                intermediate: false,
+                after_own_write: false,
+            })
+            .collect();
+        let n_writers = sources.len();
+        let n_committed = writes.partition_point(|&at| standing(at) == Standing::Committed);
+        if self.history.may_be_initial(self.history.keys()[operation as usize], value) {
+            sources.push(Source::Initial { after_own_write: false });
+        }
+        Some(Arc::new(SharedSources { sources, n_committed, n_writers }))
     }
 
     /// The code of a read after an own write that has several sources. Each makes it TAP-d, so there is nothing to
@@ -292,7 +364,7 @@ impl<'a> Join<'a> {
             _ => INITIAL,
         };
         self.exceptions.after_own_write.push(read.0);
-        self.exceptions.multiple.push(MultipleSources { read, reader, sources, kept: 1 });
+        self.exceptions.multiple.push(MultipleSources { read, reader, kept: 1, list: SourceList::Own(sources.into()) });
         code
     }
 

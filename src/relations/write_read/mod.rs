@@ -10,7 +10,8 @@ mod join;
 
 use super::initial_state::set_up_transactions;
 use super::resolution::{
-    AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, Source, Standing, THIN_AIR, UNRECORDED, names,
+    AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, SharedSources, Source, SourceList, Standing,
+    THIN_AIR, UNRECORDED, names,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
@@ -159,9 +160,10 @@ fn settle_unknown(resolution: &mut Resolution) {
     let sure = resolution.demands.clone();
     spread(&mut resolution.standing, &sure, Standing::Promoted);
     let mut all = sure;
-    for read in resolution.multiple.iter().filter(|read| read.kept > 1) {
-        let writers = read.sources[..read.kept].iter().filter_map(|source| source.writer());
-        all.extend(writers.filter(|writer| !writer.is_initial()).map(|writer| (read.reader, writer)));
+    if resolution.standing.contains(&Standing::Dropped) {
+        for read in resolution.multiple.iter().filter(|read| read.kept > 1) {
+            all.extend(read.unsettled_candidates(&resolution.standing).map(|writer| (read.reader, writer)));
+        }
     }
     all.sort_unstable();
     spread(&mut resolution.standing, &all, Standing::Possible);

@@ -1,14 +1,17 @@
 //! Operations as the search sees them, and the queues that they wait in.
 
-use super::super::input::Op;
+use super::input::Op;
 use crate::history::{History, KeyId, Value};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The number of a value of a key; `UNWRITTEN` represents the initial version.
+/// The number of a value of a key.
 pub(super) type Class = u32;
+/// In place of a class: the initial version.
 pub(super) const UNWRITTEN: Class = u32::MAX;
+/// In place of a class: a value that nothing reads.
+pub(super) const OTHER: Class = u32::MAX - 1;
 
 /// How one value of a key is used.
 #[derive(Clone, Debug, Default)]
@@ -86,56 +89,65 @@ pub(super) fn first_ends(steps: &[Step], queue: &[u32]) -> Vec<i64> {
     ends
 }
 
-/// Numbers for keys and values.
-pub(super) struct Numbers<'a> {
-    history: &'a History,
-    pub(super) keys: FxHashMap<KeyId, u32>,
-    pub(super) classes: FxHashMap<(KeyId, Value), Class>,
+/// Operations as steps.
+pub(super) struct Steps {
+    /// By place.
+    pub(super) steps: Vec<Step>,
+    /// By class: how it is used; nothing is counted yet.
     pub(super) tallies: Vec<Tally>,
+    /// By class.
+    values: Vec<Value>,
+    /// By key: the classes that the initial version reads like.
+    pub(super) initial: Vec<Vec<Class>>,
 }
 
-impl<'a> Numbers<'a> {
-    pub(super) fn new(history: &'a History) -> Numbers<'a> {
-        Numbers { history, keys: FxHashMap::default(), classes: FxHashMap::default(), tallies: Vec::new() }
-    }
-
-    /// By key: the classes that the initial version reads like.
-    pub(super) fn initial(&self) -> Vec<Vec<Class>> {
-        let mut initial = vec![Vec::new(); self.keys.len()];
-        for ((key, _), &class) in &self.classes {
-            if self.tallies[class as usize].initial {
-                initial[self.keys[key] as usize].push(class);
-            }
-        }
-        initial.iter_mut().for_each(|classes| classes.sort_unstable());
-        initial
-    }
-
-    pub(super) fn step(&mut self, op: &Op, rank: u32) -> Step {
-        let key = op.key(self.history);
-        let n_keys = self.keys.len() as u32;
-        let number = *self.keys.entry(key).or_insert(n_keys);
-        let effect = op.effect(self.history);
-        let mut class = |value: Option<Value>| {
-            value.map(|value| {
-                let next = self.tallies.len() as Class;
-                let class = *self.classes.entry((key, value)).or_insert(next);
-                if class == next {
-                    let initial = self.history.may_be_initial(key, value);
-                    self.tallies.push(Tally { initial, ..Tally::default() });
-                }
-                class
-            })
+impl Steps {
+    /// Numbers the keys and values of some operations, each with its rank. O(operations).
+    pub(super) fn new(history: &History, ops: &[Op], rank: impl Fn(usize) -> u32) -> Steps {
+        let mut keys: FxHashMap<KeyId, u32> = FxHashMap::default();
+        let mut classes: FxHashMap<(KeyId, Value), Class> = FxHashMap::default();
+        let mut found = Steps {
+            steps: Vec::with_capacity(ops.len()),
+            tallies: Vec::new(),
+            values: Vec::new(),
+            initial: Vec::new(),
         };
-        Step {
-            key: number,
-            start: op.start,
-            end: op.end,
-            reads: class(effect.reads),
-            differs: class(effect.differs),
-            writes: class(effect.writes),
-            optional: op.optional,
-            rank,
+        for (place, op) in ops.iter().enumerate() {
+            let key = op.key(history);
+            let number = *keys.entry(key).or_insert(found.initial.len() as u32);
+            if number as usize == found.initial.len() {
+                found.initial.push(Vec::new());
+            }
+            let mut class = |value: Option<Value>| {
+                value.map(|value| {
+                    let next = found.tallies.len() as Class;
+                    let class = *classes.entry((key, value)).or_insert(next);
+                    if class == next {
+                        let initial = history.may_be_initial(key, value);
+                        found.values.push(value);
+                        found.tallies.push(Tally { initial, ..Tally::default() });
+                        found.initial[number as usize].extend(initial.then_some(class));
+                    }
+                    class
+                })
+            };
+            let effect = op.effect(history);
+            found.steps.push(Step {
+                key: number,
+                start: op.start,
+                end: op.end,
+                reads: class(effect.reads),
+                differs: class(effect.differs),
+                writes: class(effect.writes),
+                optional: op.optional,
+                rank: rank(place),
+            });
         }
+        found
+    }
+
+    /// The classes of some values.
+    pub(super) fn classes_of(&self, is_one: impl Fn(Value) -> bool) -> Vec<Class> {
+        (0..).zip(&self.values).filter(|(_, value)| is_one(**value)).map(|(class, _)| class).collect()
     }
 }
