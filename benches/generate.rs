@@ -26,7 +26,7 @@ struct Arguments {
     #[arg(long, default_value = "plume")]
     format: String,
     /// Lightweight transactions (single reads, writes, compare-and-sets) with times, in IsoScope's own notation; of the
-    /// other flags the seed and the numbers of sessions, transactions and keys count
+    /// other flags the seed and the numbers of sessions, transactions, keys and values count
     #[arg(long)]
     lightweight: bool,
     #[command(flatten)]

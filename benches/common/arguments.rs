@@ -43,6 +43,9 @@ pub(crate) struct WorkloadArguments {
     /// Order of the transactions in the file: happened or session
     #[arg(long, default_value_t = Workload::default().order)]
     order: FileOrder,
+    /// Lightweight transactions write so many values again and again; 0 for a new one each time
+    #[arg(long, default_value_t = 0)]
+    values: u64,
     /// Keys hold lists: writes append, reads return all elements. Needs the serial view
     #[arg(long)]
     lists: bool,
@@ -57,10 +60,10 @@ fn share(text: &str) -> Result<f64, String> {
 
 impl WorkloadArguments {
     /// Lightweight transactions in place of others: of the flags the seed and the numbers of sessions, transactions and keys
-    /// count.
+    /// count, and how many values there are.
     pub(crate) fn lightweight(self) -> Lightweight {
-        let WorkloadArguments { seed, sessions, transactions, keys, .. } = self;
-        Lightweight { seed, sessions: sessions.max(1), transactions, keys }
+        let WorkloadArguments { seed, sessions, transactions, keys, values, .. } = self;
+        Lightweight { seed, sessions: sessions.max(1), transactions, keys, values }
     }
 
     /// What was asked for, or what is wrong with it.

@@ -15,6 +15,8 @@ pub(crate) struct Lightweight {
     pub(crate) sessions: u64,
     pub(crate) transactions: u64,
     pub(crate) keys: u64,
+    /// Values that are written again and again to each key; 0 for one more each time.
+    pub(crate) values: u64,
 }
 
 impl Lightweight {
@@ -43,15 +45,16 @@ impl Lightweight {
                 hit
             });
             let value = if *there == 0 { "init".to_owned() } else { there.to_string() };
+            let mut next = |there: u64| if self.values == 0 { there + 1 } else { random.u64(1..=self.values) };
             match kind {
                 Some(0 | 2) => write!(out, "{session}: [r {key} {value}]")?,
                 Some(1) => {
-                    *there += 1;
+                    *there = next(*there);
                     write!(out, "{session}: [r {key} {value}, w {key} {there}]")?;
                 }
                 Some(_) => write!(out, "{session}: [n {key} {}]", if *there > 1 { *there - 1 } else { *there + 1 })?,
                 None => {
-                    *there += 1;
+                    *there = next(*there);
                     write!(out, "{session}: [w {key} {there}]")?;
                 }
             }

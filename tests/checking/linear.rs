@@ -113,7 +113,7 @@ fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
             must_fail(&damaged, "an operation is missing")?;
         }
         let mut damaged = report.clone();
-        damaged.violations[place].levels.push("SSER".to_owned());
+        damaged.violations[place].levels.push("SER".to_owned());
         must_fail(&damaged, "another level is named")?;
     }
     Ok(())

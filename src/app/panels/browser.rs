@@ -90,7 +90,8 @@ fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: Oper
             Source::Initial { .. } => note = "reads the initial version".to_owned(),
             Source::ThinAir => note = "no transaction wrote what it reads".to_owned(),
             Source::Ambiguous => {
-                let writers = resolution.candidates(operation).iter().filter_map(|s| s.writer());
+                let candidates = resolution.candidates(operation);
+                let writers = candidates.iter().filter_map(|s| s.writer());
                 for writer in writers.filter(|t| !t.is_initial()).take(4) {
                     links.push((format!("may read from {}", name(writer)), writer, None));
                 }
