@@ -436,7 +436,9 @@ impl<'a> Frontier<'a> {
         wanted.dedup();
         let fits = |&kind: &u32| {
             let Kind { reads, writes, .. } = self.kinds[kind as usize];
-            let is_of_use = writes != from.value || last == Move::Kind(kind);
+            // What is there already may be written again to cover another write.
+            let may_cover = reads.is_none() && running.plain & !from.done & !from.covered != 0;
+            let is_of_use = writes != from.value || may_cover || last == Move::Kind(kind);
             is_of_use && self.is_left(kind, from) && reads.is_none_or(|class| self.is(from.value, class))
         };
         moves.extend(wanted.into_iter().filter(fits).map(Move::Kind));

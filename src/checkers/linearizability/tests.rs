@@ -168,13 +168,17 @@ fn the_frontier_finds_what_trying_everything_finds() {
             from.extend(there.into_iter().chain([Value(99)]));
         }
         let expected = can_be_ordered(&history, &ops, &parts, &from);
+        let shown = || -> Vec<String> {
+            let op = |(op, part): (&Op, &Part)| format!("{part:?} {}..{} {:?}", op.start, op.end, op.effect(&history));
+            ops.iter().zip(&parts).map(op).chain([format!("from {from:?}")]).collect()
+        };
         counts[usize::from(is_part_of_more)][usize::from(expected)] += 1;
         match frontier.walk(&control).expect("not stopped") {
             Walked::Order(order) => {
-                assert!(expected, "{ops:#?}\n{parts:?}");
-                assert!(is_part_of_more || explains(&history, &ops, &parts, &order), "{order:?}\n{ops:#?}\n{parts:?}");
+                assert!(expected, "{:#?}", shown());
+                assert!(is_part_of_more || explains(&history, &ops, &parts, &order), "{order:?} {:#?}", shown());
             }
-            Walked::None { .. } => assert!(!expected, "{ops:#?}\n{parts:?} from {from:?}"),
+            Walked::None { .. } => assert!(!expected, "{:#?}", shown()),
             Walked::TooWide => panic!("few operations"),
         }
     }
