@@ -42,10 +42,9 @@ fn reads_as(history: &History, key: KeyId, version: Option<Value>, value: Value)
 }
 
 /// Whether these transactions cannot be put in an order that respects real time and session order and in which each
-/// read returns the current version and no failed comparison finds its value; even when every other transaction that
-/// may have committed and writes one of their keys may take effect any number of times while it ran, or never, and
-/// before them any value written earlier may be there. One of unknown outcome may take effect once at any time after it
-/// began, in its session. Linear in what runs beside them, exponential in how many run at once.
+/// read returns the current version and no failed comparison finds its value; whatever the other transactions did that
+/// may have committed and write one of their keys ([`Others`]). One of unknown outcome may take effect once at any time
+/// after it began, in its session. Linear in what runs beside them, exponential in how many run at once.
 ///
 /// A failed comparison counts at LIN only, everything else at strict serializability, too.
 pub(super) fn no_order(
@@ -55,14 +54,28 @@ pub(super) fn no_order(
     levels: &[&str],
 ) -> Result<(), String> {
     resolution.initial().is_lightweight(history)?;
-    let puzzle = Puzzle::new(history, resolution, transactions)?;
+    let puzzle = Puzzle::new(history, resolution, transactions, Others::WhileTheyRan)?;
     let compares = puzzle.required().iter().any(|piece| piece.differs.is_some());
     let is_shown = |level: &str| level == "LIN" || level == "SSER" && !compares;
     if let Some(level) = levels.iter().find(|level| !is_shown(level)) {
         return Err(format!("that operations have no linear order says nothing about {level}"));
     }
-    let mut replay = Replay { puzzle: &puzzle, running: Vec::new(), has_ended: vec![false; puzzle.pieces.len()] };
-    replay.finds_no_order(resolution.initial().control())
+    let control = resolution.initial().control();
+    Replay::new(&puzzle).finds_no_order(control).or_else(|_| {
+        let puzzle = Puzzle::new(history, resolution, transactions, Others::Later)?;
+        Replay::new(&puzzle).finds_no_order(control)
+    })
+}
+
+/// What other committed writes of the keys may have done. Both allow more than can have been, so what neither explains is
+/// shown by either.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// Taken effect any number of times while they ran, or never; and any value that was written before the required
+    /// pieces may be there at first.
+    WhileTheyRan,
+    /// Taken effect once at any time after they began, or never.
+    Later,
 }
 
 /// Whether an edge says that one transaction had ended before another began, and that is so.
@@ -118,6 +131,7 @@ struct Situation {
 
 struct Puzzle<'a> {
     history: &'a History,
+    freedom: Others,
     /// The keys, ascending.
     keys: Vec<KeyId>,
     /// By key: what may be there before the first of the required pieces.
@@ -135,6 +149,7 @@ impl<'a> Puzzle<'a> {
         history: &'a History,
         resolution: &Resolution<'_>,
         transactions: &[TransactionId],
+        freedom: Others,
     ) -> Result<Puzzle<'a>, String> {
         let mut listed: FxHashSet<TransactionId> = FxHashSet::default();
         let mut pieces = Vec::new();
@@ -157,13 +172,16 @@ impl<'a> Puzzle<'a> {
         let others = keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied();
         let mut earlier: FxHashSet<(KeyId, Value)> = FxHashSet::default();
         for other in others.filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t)) {
-            earlier.extend(other.writes.filter(|_| other.start < first).map(|value| (other.key, value)));
-            if other.start <= last && other.end >= first {
-                pieces.push(other);
+            let is_unknown = history.outcome(other.transaction) == Outcome::Unknown;
+            let is_earlier = other.start < first && !is_unknown && freedom == Others::WhileTheyRan;
+            earlier.extend(other.writes.filter(|_| is_earlier).map(|value| (other.key, value)));
+            let end = if freedom == Others::Later { i64::MAX } else { other.end };
+            if other.writes.is_some() && other.start <= last && end >= first {
+                pieces.push(Piece { end, ..other });
             }
         }
-        let mut puzzle =
-            Puzzle { history, before: Vec::new(), keys, pieces, n_required, sessions: FxHashMap::default() };
+        let (before, sessions) = (Vec::new(), FxHashMap::default());
+        let mut puzzle = Puzzle { history, freedom, before, keys, pieces, n_required, sessions };
         puzzle.before = puzzle.keys.iter().map(|&key| puzzle.before(key, &earlier)).collect();
         puzzle.find_sessions();
         Ok(puzzle)
@@ -181,19 +199,14 @@ impl<'a> Puzzle<'a> {
         std::iter::once(Version::Initial).chain(written).chain(other).collect()
     }
 
-    /// One of unknown outcome keeps its place in its session if a required one comes after it; others that may be placed are
-    /// in no session.
+    /// Those of unknown outcome keep their places in the sessions of required ones; others that may be placed are in no
+    /// session.
     fn find_sessions(&mut self) {
         let session = |piece: &Piece| self.history.session_of(piece.transaction);
-        let mut last: FxHashMap<SessionId, TransactionId> = FxHashMap::default();
-        for piece in self.required() {
-            let last = last.entry(session(piece)).or_insert(piece.transaction);
-            *last = piece.transaction.max(*last);
-        }
+        let of_required: FxHashSet<SessionId> = self.required().iter().map(session).collect();
         let is_in_session = |(at, piece): &(usize, &Piece)| {
             let is_unknown = self.history.outcome(piece.transaction) == Outcome::Unknown;
-            *at < self.n_required
-                || is_unknown && last.get(&session(piece)).is_some_and(|last| piece.transaction < *last)
+            *at < self.n_required || is_unknown && of_required.contains(&session(piece))
         };
         let mut sessions: FxHashMap<SessionId, Vec<usize>> = FxHashMap::default();
         for (at, piece) in self.pieces.iter().enumerate().filter(is_in_session) {
@@ -212,7 +225,8 @@ impl<'a> Puzzle<'a> {
 
     /// Whether a piece may be placed any number of times.
     fn is_loose(&self, at: usize) -> bool {
-        at >= self.n_required && self.history.outcome(self.pieces[at].transaction) != Outcome::Unknown
+        let is_unknown = self.history.outcome(self.pieces[at].transaction) == Outcome::Unknown;
+        at >= self.n_required && !is_unknown && self.freedom == Others::WhileTheyRan
     }
 
     fn key(&self, piece: &Piece) -> usize {
@@ -257,7 +271,11 @@ struct Replay<'a> {
     has_ended: Vec<bool>,
 }
 
-impl Replay<'_> {
+impl<'a> Replay<'a> {
+    fn new(puzzle: &'a Puzzle<'a>) -> Replay<'a> {
+        Replay { puzzle, running: Vec::new(), has_ended: vec![false; puzzle.pieces.len()] }
+    }
+
     fn finds_no_order(&mut self, control: &Control) -> Result<(), String> {
         let mut events: Vec<(i64, bool, usize)> = Vec::new();
         for (at, piece) in self.puzzle.pieces.iter().enumerate() {
@@ -335,7 +353,7 @@ impl Replay<'_> {
     }
 
     /// Whether a piece may come next, and is worth it while one `ends`: an optional write only for something that waits for it,
-    /// or at the last moment; one that has a place in its session at any time.
+    /// or at the last moment; one that a required piece of its session follows at any time.
     fn may_come(&self, at: usize, ends: usize, situation: &Situation) -> bool {
         let puzzle = self.puzzle;
         let piece = &puzzle.pieces[at];
@@ -344,7 +362,7 @@ impl Replay<'_> {
             let new = piece.writes.map_or(there, Version::Written);
             at < puzzle.n_required
                 || at == ends
-                || piece.in_session
+                || puzzle.around(at).1.iter().any(|&later| later < puzzle.n_required)
                 || self.running.iter().any(|&other| {
                     let waits = &puzzle.pieces[other];
                     waits.key == piece.key

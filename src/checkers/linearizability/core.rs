@@ -89,7 +89,7 @@ struct Asker<'a> {
     questions: usize,
     /// For one key: the operations by their beginning, with the latest end so far.
     by_beginning: Vec<(u32, i64)>,
-    /// For one key, by value: the beginning of its first write.
+    /// For one key, by value: the beginning of its first committed write.
     first_write: FxHashMap<Value, i64>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Asker<'a> {
             *end = latest;
         }
         let mut first_write: FxHashMap<Value, i64> = FxHashMap::default();
-        for op in ops.iter().filter(|op| op.writes()) {
+        for op in ops.iter().filter(|op| op.writes() && !op.optional) {
             let first = first_write.entry(op.value).or_insert(op.start);
             *first = op.start.min(*first);
         }
@@ -180,7 +180,7 @@ impl<'a> Asker<'a> {
     }
 
     /// Walks over these operations of one key and the other writes of it that ran beside them. At first any value may be
-    /// there that was written before.
+    /// there that was written before; writes of unknown outcome may take effect at any time from their beginning on.
     fn walked(&self, core: &[usize]) -> Result<Walked, Interrupt> {
         let of_core = || core.iter().map(|&place| &self.ops[place]);
         let (Some(first), Some(last)) = (of_core().map(|op| op.start).min(), of_core().map(|op| op.end).max()) else {
@@ -200,8 +200,13 @@ impl<'a> Asker<'a> {
             _ => Part::Out,
         };
         let steps = Steps::new(self.history, &ops, |_| 0);
-        let is_there = |value: Value| self.first_write.get(&value).is_some_and(|&start| start < first);
-        Frontier::new(&steps, part).from_values(steps.classes_of(is_there)).walk(self.control)
+        let frontier = Frontier::new(&steps, part);
+        let is_earlier = |start: i64| start < first;
+        if !self.first_write.values().copied().any(is_earlier) {
+            return frontier.walk(self.control);
+        }
+        let is_there = |value: Value| self.first_write.get(&value).copied().is_some_and(is_earlier);
+        frontier.from_values(steps.classes_of(is_there)).walk(self.control)
     }
 
     /// Searches an order of these operations in which all other writes may come at any time after they began.

@@ -195,7 +195,7 @@ impl<'a> Frontier<'a> {
         frontier
     }
 
-    /// The same, with any of these values there at first, or one that nothing reads, as within a longer history.
+    /// The same, with any of these values there at first, too, or one that nothing reads, as within a longer history.
     pub(super) fn from_values(mut self, values: Vec<Class>) -> Frontier<'a> {
         let first = self.now[0];
         self.now.extend(values.into_iter().chain([OTHER]).map(|value| Configuration { value, ..first }));
