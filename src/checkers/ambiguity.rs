@@ -26,6 +26,10 @@ const MOST_OPERATIONS: u64 = 20_000_000;
 /// Fewest attempts on one level.
 const FEWEST_ATTEMPTS: u64 = 8;
 
+/// Most operations visited by attempts on one level of dependencies, of each read or in real time by itself. These are known
+/// from stronger and weaker levels as a rule; what is not is worth a try in short histories.
+const FEW_OPERATIONS: u64 = 250_000;
+
 /// When trying choices ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Budget {
@@ -43,7 +47,7 @@ const FEW_CONFLICTS: usize = 1 << 16;
 pub(super) enum Means {
     /// PC, SI, SER: decides the writers together with the order.
     Engine(Effort),
-    /// RC, RA, TCC and the guarantees of sessions: a few choices that are good guesses.
+    /// All but PC, SI, SER: a few choices that are good guesses.
     Guesses,
     /// SER and PC if only weaker levels are asked for: decides the writers together with the order, with little effort.
     Bridge,
@@ -51,7 +55,7 @@ pub(super) enum Means {
     Turns,
     /// RC, RA, TCC: finds the writers with the solver, within this many conflicts.
     Answers(usize),
-    /// RC, RA, TCC and the guarantees of sessions: choices one by one.
+    /// All but PC, SI, SER: choices one by one.
     Choices,
 }
 
@@ -60,7 +64,7 @@ impl Means {
     pub(super) fn is_for(self, level: Level) -> bool {
         match self {
             Means::Turns | Means::Engine(_) | Means::Bridge => level.is_strong(),
-            Means::Guesses | Means::Choices => level.is_weak() || level.is_of_sessions(),
+            Means::Guesses | Means::Choices => !level.is_strong(),
             Means::Answers(_) => level.is_weak(),
         }
     }
@@ -112,6 +116,8 @@ pub(super) struct Chooser<'a> {
     control: &'a Control,
     /// Most attempts on one level.
     pub(super) most_attempts: u64,
+    /// The same for levels that need not be decided.
+    few_attempts: u64,
 }
 
 impl<'a> Chooser<'a> {
@@ -129,7 +135,8 @@ impl<'a> Chooser<'a> {
             Budget::UntilDecided => u64::MAX,
             Budget::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
         };
-        Chooser { history, resolution, index, effort, patience, control, most_attempts }
+        let few_attempts = most_attempts.min(FEW_OPERATIONS / operations);
+        Chooser { history, resolution, index, effort, patience, control, most_attempts, few_attempts }
     }
 
     /// The means in the order in which to try them. A violated weak level settles the strong ones and is usually
@@ -148,11 +155,20 @@ impl<'a> Chooser<'a> {
         means
     }
 
+    /// Most attempts on a level.
+    fn attempts(&self, level: Level) -> u64 {
+        match level.clock().is_none() && (level.is_weak() || level.is_of_sessions()) {
+            true => self.most_attempts,
+            false => self.few_attempts,
+        }
+    }
+
     /// What one of the means finds about a level that it can decide.
     pub(super) fn by(&self, means: Means, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         match means {
             Means::Turns => self.take_turns(level),
-            Means::Guesses => self.guess(level),
+            Means::Guesses if self.attempts(level) > 0 => self.guess(level),
+            Means::Guesses => Ok(AmbiguousAnswer::TooMany),
             Means::Bridge => self.ask_engine(level, Effort::Little),
             Means::Engine(effort) => self.ask_engine(level, effort),
             Means::Answers(most_conflicts) => self.answer(level, most_conflicts),
@@ -185,7 +201,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Tries a few choices.
-    fn guess(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
+    pub(super) fn guess(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
         for choice in self.plain_choices() {
             if let Some(solution) = self.attempt(level, choice)? {
                 return Ok(AmbiguousAnswer::Satisfied(Box::new(solution)));
@@ -221,7 +237,8 @@ impl<'a> Chooser<'a> {
 
     /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
     pub(super) fn search(&self, level: Level) -> Result<AmbiguousAnswer, Interrupt> {
-        let searched = refutation::search(self.history, self.resolution, level, self.most_attempts, self.control)?;
+        let most = self.attempts(level);
+        let searched = refutation::search(self.history, self.resolution, level, most, self.control)?;
         Ok(match searched {
             Searched::Violated(evidence) => AmbiguousAnswer::Violated(evidence.map_or(Why::Unsaid, Why::Told)),
             Searched::GaveUp => AmbiguousAnswer::TooMany,

@@ -59,7 +59,12 @@ fn ask_in_time(index: &Index, level: Level, clock: Clock, control: &Control) -> 
         Some(respected) => dependencies::decide(&timed, (respected, true), ground.order().to_vec(), control)?,
         None => ask(&timed, Some(&ground), without_times, control)?,
     };
-    Ok(decision.among(|node| Some(node).filter(|&node| (node as usize) < index.n_nodes())))
+    Ok(match decision.among(|node| Some(node).filter(|&node| (node as usize) < index.n_nodes())) {
+        Decision::Violated { core } if clock == Clock::ByKey => {
+            Decision::Violated { core: index.with_writers_of_shared_keys(core) }
+        }
+        decision => decision,
+    })
 }
 
 /// Transactions that suffice for a violation of a level above CI, ascending, not minimal; `None` if it is satisfied.

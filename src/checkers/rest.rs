@@ -35,6 +35,9 @@ pub(super) struct PlainArguments {
     pub(super) alone: Option<Arc<History>>,
     /// Violations found there, by the forms of the plain levels.
     pub(super) arguments: Vec<Violation>,
+    /// Whether reads or elements of lists have several possible writers. Sessions rule some of them out, so what violates plain
+    /// levels need not violate others for the same reason.
+    pub(super) has_choices: bool,
     /// The plain levels that are violated.
     pub(super) plain: Vec<Level>,
     /// The levels that were decided only for the sake of plain ones.

@@ -226,8 +226,7 @@ impl OrderDifference<'_> {
 /// All pairs of which one had ended before the other began, as far as only that orders them at a level.
 fn in_time(history: &History, level: Level) -> BTreeSet<(TransactionId, TransactionId)> {
     let order = level.row().order;
-    let keys = |t: TransactionId| history.operations_of(t).map(|o| history.operation(o).key);
-    let share_key = |a: TransactionId, b: TransactionId| keys(a).any(|key| keys(b).any(|other| other == key));
+    let share_key = |a, b| history.keys_used_by(a).any(|key| history.keys_used_by(b).any(|other| other == key));
     let counts = |a: TransactionId, b: TransactionId| {
         let (Some(first), Some(then)) = (history.interval(a), history.interval(b)) else { return false };
         history.outcome(a) != Outcome::Unknown

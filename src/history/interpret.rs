@@ -301,7 +301,7 @@ impl History {
     /// The same where a session ends only before those of its transactions for which `begins` holds.
     pub fn with_sessions_split(&self, set_up: &[TransactionId], begins: impl Fn(TransactionId) -> bool) -> History {
         let n = self.n_transactions();
-        let names = self.transactions().map(|t| self.exact_transaction_name(t).into_boxed_str()).collect();
+        let names = self.transactions().map(|t| self.display_name(t).into_boxed_str()).collect();
         let is_first = |t: &TransactionId| self.position_of(*t) == 0 || begins(*t);
         let first: Vec<TransactionId> = self.transactions().filter(is_first).collect();
         let mut split = self.without_assumed_set_up();

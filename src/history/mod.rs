@@ -366,6 +366,13 @@ impl History {
         self.differs.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.differs[at].1)
     }
 
+    /// The keys that a transaction is known to have used, once for each use: a read whose result was not recorded constrains
+    /// nothing, so it does not count.
+    pub fn keys_used_by(&self, transaction: TransactionId) -> impl Iterator<Item = KeyId> + '_ {
+        let places = self.operation_range(transaction);
+        places.filter(|&o| self.values[o] != Value::UNRECORDED).map(|o| self.keys[o])
+    }
+
     /// Whether there is any read of which only a value is known that was not there.
     pub fn has_failed_comparisons(&self) -> bool {
         !self.differs.is_empty()

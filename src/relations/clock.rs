@@ -3,6 +3,7 @@
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::real_time::TimeChain;
 use crate::history::{OperationId, TransactionId};
+use rustc_hash::FxHashMap;
 
 /// Which transactions real time orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +34,32 @@ impl Index {
         plan.index()
     }
 
+    /// These nodes and, ascending with them, the writers of what they read from keys that others of them use: in a part of the
+    /// index a read is left out without its writer, and with it the order in which real time puts the users of the key.
+    pub fn with_writers_of_shared_keys(&self, mut nodes: Vec<Node>) -> Vec<Node> {
+        let mut users: FxHashMap<u32, u32> = FxHashMap::default();
+        for &node in &nodes {
+            self.keys_used_by(node).for_each(|key| *users.entry(key).or_default() += 1);
+        }
+        let reads = nodes.iter().flat_map(|&node| self.reads_of(node)).filter(|&read| users[&self.read_key[read]] > 1);
+        let writers: Vec<Node> = reads.map(|read| self.read_writer[read]).filter(|&writer| writer != NONE).collect();
+        nodes.extend(writers);
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// The keys that a node reads or writes; some may come more than once.
+    pub(super) fn keys_used_by(&self, node: Node) -> impl Iterator<Item = u32> + '_ {
+        let (read, written) = (&self.read_key[self.reads_of(node)], &self.write_key[self.writes_of(node)]);
+        read.iter().chain(written).copied()
+    }
+
     /// For each key the chain of those that read or write it.
     fn chains_by_key(&self) -> Vec<TimeChain> {
         let mut users: Vec<Vec<Node>> = vec![Vec::new(); self.n_keys()];
         for node in 0..self.n_nodes() as Node {
-            let keys = self.read_key[self.reads_of(node)].iter().chain(&self.write_key[self.writes_of(node)]);
-            for &key in keys {
+            for key in self.keys_used_by(node) {
                 if users[key as usize].last() != Some(&node) {
                     users[key as usize].push(node);
                 }

@@ -104,12 +104,8 @@ impl Index {
 
     /// Those of them that have a key in common. O(n² × keys of a transaction).
     pub fn real_time_pairs_by_key(&self) -> Vec<(Node, Node)> {
-        let keys = |node: Node| {
-            let (read, written) = (&self.read_key[self.reads_of(node)], &self.write_key[self.writes_of(node)]);
-            read.iter().chain(written)
-        };
         let mut pairs = self.real_time_pairs();
-        pairs.retain(|&(a, b)| keys(a).any(|key| keys(b).any(|other| other == key)));
+        pairs.retain(|&(a, b)| self.keys_used_by(a).any(|key| self.keys_used_by(b).any(|other| other == key)));
         pairs
     }
 

@@ -75,7 +75,9 @@ impl<'a> Verifier<'a> {
         match levels::plain_of(level) {
             // What holds with sessions holds without, and takes less time to replay.
             Some(level) => match self.stage(Extent::Whole).shows(level, witness, sources) {
-                Err(Flaw::Wrong(_)) => Verifier::new(self.plain(), self.control).witness(level, witness, sources),
+                Err(Flaw::Wrong(_)) => {
+                    Verifier::new(self.plain(), self.control).stage(Extent::Whole).shows(level, witness, sources)
+                }
                 known => known,
             },
             None => self.stage(Extent::Whole).shows(level, witness, sources),

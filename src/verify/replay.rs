@@ -393,7 +393,7 @@ pub(super) fn in_real_time(
     Ok(())
 }
 
-/// The same between transactions with a key in common. O(operations).
+/// The same between transactions that are known to have used the same key. O(operations).
 pub(super) fn in_real_time_by_key(
     history: &History,
     initial: &Initial,
@@ -403,13 +403,13 @@ pub(super) fn in_real_time_by_key(
     for step in steps {
         let t = step.transaction();
         let Some(interval) = history.interval(t).filter(|_| !initial.is_setup(t)) else { continue };
-        for o in history.operation_range(t) {
-            let latest = &mut latest_start[history.keys()[o].index()];
+        for key in history.keys_used_by(t) {
+            let latest = &mut latest_start[key.index()];
             match step {
                 Step::Start(_) => *latest = interval.start.max(*latest),
                 Step::Commit(_) if history.outcome(t) != Outcome::Unknown && interval.end < *latest => {
                     let name = history.transaction_name(t);
-                    let key = history.key_name(history.keys()[o]);
+                    let key = history.key_name(key);
                     return Err(format!("{name} had ended before another one that uses key {key}, too, began").into());
                 }
                 Step::Commit(_) => {}

@@ -131,19 +131,17 @@ fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl F
 
 /// Cases of orders of writers are only named after the weakest level they violate.
 fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
-    let general = general(argument);
     let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
-    match pattern == general && (pattern != "RealTimeCycle" || in_time) {
+    match pattern == general(argument, in_time) && (pattern != "RealTimeCycle" || in_time) {
         true => Ok(Scene::default()),
         false => Err(format!("cases of orders of writers show no {pattern}")),
     }
 }
 
-/// The name of a cycle that has no other name.
-fn general(argument: &Argument<'_>) -> &'static str {
+/// The name of a cycle that has no other name, and rests on real time or not.
+fn general(argument: &Argument<'_>, in_time: bool) -> &'static str {
     let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
     let weakest = places.filter(|&place| levels::ROWS[place].strength.is_some()).min();
-    let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
     weakest.map_or("", |place| match levels::ROWS[place].time.is_some() && !in_time {
         // It violates the level without times, too, which need not have been asked for.
         true => levels::without_times(place).cycle,
@@ -154,6 +152,7 @@ fn general(argument: &Argument<'_>) -> &'static str {
 impl Cycle<'_> {
     fn shows(&self, pattern: &str, setting: Option<&Setting<'_>>) -> Told {
         let is_of = |kinds: &[&str]| self.edges.iter().all(|edge| kinds.contains(&edge.kind.as_str()));
+        let general = general(self.argument, self.rests_on("RT"));
         let fits = match pattern {
             "TAP-g" => {
                 return match is_of(&["SO", "WR"]) {
@@ -173,19 +172,14 @@ impl Cycle<'_> {
             "LostUpdate" => self.is_divergence() || self.is_lost_update(),
             "LongFork" => self.is_long_fork(),
             "WriteSkew" => self.is_write_skew(),
-            "MVCycle" | "MSRCycle" => general(self.argument) == pattern,
-            "CSCycle" | "UACycle" | "PSICycle" => {
-                general(self.argument) == pattern && !self.is_lost_update() && !self.is_divergence()
-            }
-            "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
+            "MVCycle" | "MSRCycle" => general == pattern,
+            "CSCycle" | "UACycle" | "PSICycle" => general == pattern && !self.is_lost_update() && !self.is_divergence(),
+            "SICycle" => general == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
             "UpdateCycle" => {
-                general(self.argument) == pattern
-                    && !self.is_lost_update()
-                    && !self.is_divergence()
-                    && !self.is_write_skew()
+                general == pattern && !self.is_lost_update() && !self.is_divergence() && !self.is_write_skew()
             }
-            "SERCycle" => general(self.argument) == pattern && !self.is_write_skew(),
-            "RealTimeCycle" => general(self.argument) == pattern && self.rests_on("RT"),
+            "SERCycle" => general == pattern && !self.is_write_skew(),
+            "RealTimeCycle" => general == pattern,
             _ => return letters::of_cycle(self, pattern, setting),
         };
         if !fits {

@@ -57,10 +57,7 @@ impl Argument<'_> {
             Some(Time::Whole) => Ok(COMMIT_TO_START),
             Some(Time::OfCommits) => Ok(COMMIT_TO_COMMIT),
             Some(Time::ByKey) => {
-                let keys = |t: TransactionId| {
-                    let operations = self.history.operations_of(t);
-                    operations.map(|o| self.history.operation(o).key).collect::<FxHashSet<KeyId>>()
-                };
+                let keys = |t| self.history.keys_used_by(t).collect::<FxHashSet<KeyId>>();
                 match keys(self.transaction(edge.from)?).is_disjoint(&keys(self.transaction(edge.to)?)) {
                     true => Err("real time does not count between transactions without a common key".to_owned()),
                     false => Ok(COMMIT_TO_START),

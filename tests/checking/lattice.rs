@@ -121,12 +121,12 @@ fn brute_force_agrees_with_the_table() {
 }
 
 /// The levels of the lattice that are decided and not asked for by default, with those asked for with them.
-fn asked() -> Vec<Level> {
+pub(crate) fn asked() -> Vec<Level> {
     Level::EVERY.into_iter().filter(|level| *level != Level::Linearizability).collect()
 }
 
 /// The findings, after the verifier has accepted all evidence, from the checks and from the report.
-fn ask(history: &History, levels: &[Level]) -> Result<Findings, String> {
+pub(crate) fn ask(history: &History, levels: &[Level]) -> Result<Findings, String> {
     ask_with(history, &Options { levels: levels.to_vec(), ..Options::default() })
 }
 
@@ -152,7 +152,7 @@ fn ask_with(history: &History, options: &Options) -> Result<Findings, String> {
 }
 
 /// Compares findings with what is expected at the levels that were decided.
-fn compare(findings: &Findings, expected: &Verdicts) -> Result<(), String> {
+pub(crate) fn compare(findings: &Findings, expected: &Verdicts) -> Result<(), String> {
     for result in &findings.levels {
         let found = match result.verdict {
             Verdict::Satisfied(_) => Some(true),

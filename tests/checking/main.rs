@@ -5,6 +5,7 @@ mod common;
 
 mod agreement;
 mod asked_levels;
+mod choices;
 mod claims;
 mod combinations;
 mod corpus;

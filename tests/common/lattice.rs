@@ -165,7 +165,8 @@ impl World {
 
     fn order(&mut self, live: &[&Transaction]) {
         let (mut so, mut rk) = (vec![0; self.n], vec![0; self.n]);
-        let keys = |t: usize| live[t].operations.iter().map(|o| o.key).collect::<BTreeSet<_>>();
+        let is_known = |o: &&Operation| o.value != Value::UNRECORDED;
+        let keys = |t: usize| live[t].operations.iter().filter(is_known).map(|o| o.key).collect::<BTreeSet<_>>();
         for (a, b) in pairs(self.n) {
             if live[a].session == live[b].session && a < b {
                 so[a] |= 1 << b;
@@ -178,7 +179,8 @@ impl World {
             }
         }
         let none = vec![0; self.n];
-        let both = closed(&union(&[&so, &self.rt]));
+        // Each by itself: what ended before an earlier transaction of the session began need not have ended before this one.
+        let both = union(&[&so, &self.rt]);
         self.orders = [('P', none.clone()), ('S', so), ('R', both), ('K', rk), ('C', none)].into();
     }
 

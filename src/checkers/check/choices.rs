@@ -157,17 +157,27 @@ impl CheckRun<'_> {
     }
 
     /// A level that respects real time if reads have several possible writers.
-    pub(super) fn in_real_time_with_writers(&self, level: Level, prepared: &Prepared) -> Verdict {
+    pub(super) fn in_real_time_with_writers(&mut self, level: Level, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let Request { history, control, mode, .. } = self.asked;
         let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let found = match level.is_strong() && level.clock().is_none() {
             true => chooser.ask_engine(level, mode.effort),
-            false => chooser.by(Means::Guesses, level),
+            false => match chooser.guess(level) {
+                Ok(AmbiguousAnswer::TooMany) => chooser.search(level),
+                found => found,
+            },
         };
         match found {
-            Ok(AmbiguousAnswer::Satisfied(solution)) => Verdict::Satisfied(solution.witness(level)),
-            Ok(AmbiguousAnswer::Violated(_)) => Verdict::Violated,
+            Ok(AmbiguousAnswer::Satisfied(solution)) => {
+                let witness = solution.witness(level);
+                self.keep_sources(level, chooser.sources(&solution.choice, &witness));
+                Verdict::Satisfied(witness)
+            }
+            Ok(AmbiguousAnswer::Violated(why)) => {
+                self.evidence.insert(level, why);
+                Verdict::Violated
+            }
             Ok(AmbiguousAnswer::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
         }

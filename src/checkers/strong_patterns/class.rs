@@ -4,8 +4,10 @@ use crate::checkers::{Level, Pattern, Proof, Respected};
 use crate::history::KeyId;
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
-/// The pattern of a proof and its other names, given the weakest level it violates.
+/// The pattern of a proof and its other names, given the weakest level it violates. What does not rest on real time is named as
+/// without it: it violates the level without times, too, which need not have been asked for.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
+    let weakest = weakest.without_real_time().filter(|_| !is_in_time(edges, proof)).unwrap_or(weakest);
     let general = general(weakest);
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let is_named = |pattern: Pattern| match pattern {
@@ -31,6 +33,22 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
         also.push(format!("{name}-realtime"));
     }
     (pattern, also)
+}
+
+/// Whether a cycle rests on real time, or any edge of another proof does.
+fn is_in_time(edges: &[Edge], proof: &Proof) -> bool {
+    let Proof::Cycle(cycle) = proof else {
+        return edges.iter().any(|edge| edge.relation == Relation::RealTime);
+    };
+    let mut is_needed = vec![false; edges.len()];
+    cycle.iter().for_each(|&edge| is_needed[edge] = true);
+    // Premises come first.
+    for (place, edge) in edges.iter().enumerate().rev() {
+        if is_needed[place] {
+            edge.because.premises().iter().for_each(|&premise| is_needed[premise] = true);
+        }
+    }
+    edges.iter().zip(is_needed).any(|(edge, is_needed)| is_needed && edge.relation == Relation::RealTime)
 }
 
 /// The pattern of a violation with this proof, by its first case, if this is the weakest level that it violates.

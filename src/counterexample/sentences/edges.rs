@@ -28,7 +28,7 @@ impl Words<'_> {
         if level.row().order != CountedOrder::KeyRealTime {
             return String::new();
         }
-        let keys = |t: TransactionId| self.history.operations_of(t).map(|o| self.history.operation(o).key);
+        let keys = |t| self.history.keys_used_by(t);
         let shared = keys(edge.from).find(|&key| keys(edge.to).any(|other| other == key));
         shared.map_or_else(String::new, |key| format!(", and both used {}", self.key(Some(key))))
     }

@@ -232,6 +232,8 @@ fn glossed(level: Level) -> String {
 }
 
 const ONE_WRITER: &str = "each value that was read has one possible writer";
+const ANY_APPEND: &str =
+    "the argument holds whichever of several appends made an element that was appended more than once";
 
 /// Whether a read is wrong because of the transaction that it read from.
 fn rests_on_writer(pattern: Pattern) -> bool {
@@ -286,14 +288,16 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
+    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
+    let one_writer = if is_repeated { ANY_APPEND } else { ONE_WRITER };
     let written = match example.violation.proof {
-        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(ONE_WRITER),
+        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(one_writer),
         // Such a read is wrong because of its writer.
         Proof::Read | Proof::Reads { .. } => None,
         Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
             Some("a read with several possible writers has a case for each")
         }
-        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(ONE_WRITER),
+        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(one_writer),
     };
     let violation = &example.violation;
     let initial = initial_values(example);
@@ -321,7 +325,6 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         }
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
     let lacks_sessions = example.history.origin().lacks_sessions;

@@ -3,7 +3,7 @@
 //! What is counted and listed are the instances with sessions; for each plain level that is violated one argument without
 //! sessions is added, or replaces the one about the same instance.
 
-use super::super::{CheckMode, Request, set_up};
+use super::super::{CheckMode, Request, has_repeated_elements, set_up};
 use super::named;
 use crate::checkers::rest::PlainArguments;
 use crate::checkers::{
@@ -58,6 +58,7 @@ pub(super) fn check(request: Request<'_>, resolution: Option<Arc<Resolution>>) -
         decided: options.levels.clone(),
         alone: None,
         arguments: Vec::new(),
+        has_choices: false,
         plain: open,
         not_asked,
         others: findings.violations.clone(),
@@ -159,11 +160,14 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
     // What was decided with sessions is still to be verified.
     let in_time = control.leaving_time();
     let request = Request { history: &alone, observe: &|_| {}, mode, control: &in_time, ..request };
-    let mut found = Request { options: &asked, ..request }.check_applicable(None);
+    let resolution = resolve(&alone, control).map(Arc::new).ok();
+    let has_several = resolution.as_ref().is_none_or(|resolution| resolution.has_multiple_sources());
+    plain_arguments.has_choices = has_several || has_repeated_elements(history);
+    let mut found = Request { options: &asked, ..request }.check_applicable(resolution.clone());
     if asked.max_instances > 0 && !found.levels.iter().all(|result| is_shown(&found, result)) {
         // What shows some of them takes a search for all that violates them.
         let counting = Options { counts: true, max_instances: options.max_instances, ..asked };
-        found = Request { options: &counting, ..request }.check_applicable(None);
+        found = Request { options: &counting, ..request }.check_applicable(resolution);
     }
     let is_new = |sentence: &String| !findings.assumptions.contains(sentence);
     let assumptions: Vec<String> = found.assumptions.drain(..).filter(is_new).collect();
@@ -184,23 +188,30 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
     (plain_arguments.arguments, plain_arguments.alone) = (one_for_each(&found), Some(Arc::new(alone)));
 }
 
-/// Whether a violated level is named by a listed violation.
+/// Whether a listed violation shows a violated level.
 fn is_shown(found: &Findings, result: &LevelResult) -> bool {
-    result.verdict != Verdict::Violated || found.violations.iter().any(|v| v.levels.contains(result.level))
+    result.verdict != Verdict::Violated || found.violations.iter().any(|v| shown_by(v).contains(result.level))
 }
 
-/// Violations that name all violated levels, each one that no earlier one names.
+/// The levels that a violation violates: those that it names, and what implies these.
+fn shown_by(violation: &Violation) -> LevelSet {
+    violation.levels.iter().flat_map(|level| LevelSet::upward(level).iter()).collect()
+}
+
+/// Violations that show all violated levels, each one that no earlier one shows.
 fn one_for_each(found: &Findings) -> Vec<Violation> {
     let mut chosen: Vec<Violation> = Vec::new();
     for result in found.levels.iter().filter(|result| result.verdict == Verdict::Violated) {
-        if !chosen.iter().any(|violation| violation.levels.contains(result.level)) {
-            chosen.extend(found.violations.iter().find(|violation| violation.levels.contains(result.level)).cloned());
+        let shows = |violation: &&Violation| shown_by(violation).contains(result.level);
+        if !chosen.iter().any(|violation| shows(&violation)) {
+            chosen.extend(found.violations.iter().find(shows).cloned());
         }
     }
     chosen
 }
 
-/// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions.
+/// Adds a violation found without sessions: it names the plain levels and, like any other, those asked for with sessions, unless
+/// it may rest on a choice of writers.
 fn add_violation(
     plain_arguments: &PlainArguments,
     mut violation: Violation,
@@ -211,12 +222,13 @@ fn add_violation(
     let asked = |violated: LevelSet| {
         named(violated).iter().filter(|level| plain_arguments.plain.contains(level)).collect::<LevelSet>()
     };
-    let plain = asked(violation.levels);
-    if plain.weakest().is_none() || replaces(&violation, plain, &mut findings.violations) {
+    let plain = asked(shown_by(&violation));
+    let has_choices = plain_arguments.has_choices;
+    if plain.weakest().is_none() || replaces(&violation, plain, has_choices, &mut findings.violations) {
         return;
     }
     let shows = violation.id.pattern.row().shows;
-    let mut is_told_alike = true;
+    let mut is_told_alike = !has_choices;
     if matches!(shows, Shows::CausalOrder | Shows::Reads) && matches!(violation.proof, Proof::Cycle(_) | Proof::Read) {
         // With sessions the same reads may be an instance of another pattern: it is told by its cycle.
         let form = plain
@@ -226,8 +238,8 @@ fn add_violation(
         let form = form.unwrap_or(Level::ParallelSnapshotIsolation);
         let alone = plain_arguments.alone.as_ref();
         let cycle = alone.and_then(|alone| by_cycle(alone, &violation, form, control).ok().flatten());
-        match cycle.filter(|cycle| asked(cycle.levels) == plain) {
-            Some(cycle) if replaces(&cycle, plain, &mut findings.violations) => return,
+        match cycle.filter(|cycle| asked(shown_by(cycle)) == plain) {
+            Some(cycle) if replaces(&cycle, plain, has_choices, &mut findings.violations) => return,
             Some(cycle) => violation = cycle,
             None => is_told_alike = false,
         }
@@ -270,14 +282,13 @@ fn named_by_weakest(violation: &Violation) -> Pattern {
     if !is_general || violation.levels.iter().any(|level| form(level) == about) {
         return pattern;
     }
-    let in_time = violation.edges.iter().any(|edge| edge.relation == Relation::RealTime);
     let weakest = violation.levels.iter().filter(|level| !level.is_of_reads()).map(form).min();
-    let without_times = |level: Level| level.without_real_time().filter(|_| !in_time).unwrap_or(level);
-    weakest.map_or(pattern, |level| strong_patterns::named_by(&violation.edges, &violation.proof, without_times(level)))
+    weakest.map_or(pattern, |level| strong_patterns::named_by(&violation.edges, &violation.proof, level))
 }
 
-/// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels.
-fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) -> bool {
+/// Whether an instance is listed already: then it takes the argument that needs no sessions, and names the plain levels. Where
+/// the argument may rest on a choice of writers, this must be the very same one.
+fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &mut [Violation]) -> bool {
     let (instance, cycle) = (instance_of(violation), cycle_of(violation));
     let row = violation.id.pattern.row();
     // Of instances that are alike the one with this very argument, if there is one.
@@ -285,20 +296,24 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
     let is_same = |known: &Violation| {
         known.id.pattern == violation.id.pattern
             // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
-            && (row.shows == Shows::WrongRead
-                || instance_of(known) == instance
-                || cycle.is_some() && cycle_of(known) == cycle)
+            && (is_of_wrong_reads(known) && is_of_wrong_reads(violation)
+                || !has_choices
+                    && (instance_of(known) == instance || cycle.is_some() && cycle_of(known) == cycle))
     };
-    let told = listed.iter().position(|known| known.id.pattern == violation.id.pattern && is_told(known));
-    let Some(place) = told.or_else(|| listed.iter().position(is_same)) else { return false };
+    // With choices, what shows cut isolation is listed apart, since other writers count there.
+    let names_others = |known: &Violation| !has_choices || known.levels.iter().any(|level| !level.is_of_reads());
+    let is_it = |known: &Violation| known.id.pattern == violation.id.pattern && is_told(known) && names_others(known);
+    let told = listed.iter().position(is_it);
+    let same = || listed.iter().position(|known| is_same(known) && names_others(known));
+    let Some(place) = told.or_else(same) else { return false };
     let known = &mut listed[place];
     let levels = known.levels.union(plain);
-    if row.shows == Shows::WrongRead || is_told(known) {
+    if is_of_wrong_reads(known) || is_told(known) {
         known.levels = levels;
         return true;
     }
     // With sessions an instance may violate weaker levels, of which this argument says nothing.
-    let shown: LevelSet = violation.levels.iter().flat_map(|level| LevelSet::upward(level).iter()).collect();
+    let shown = shown_by(violation);
     if !known.levels.iter().all(|level| shown.contains(level)) {
         // Two reads of a key violate cut isolation by themselves, and with it all that these two arguments do not share.
         return row.shows == Shows::Reads && plain.iter().all(|level| level.implies(Level::CutIsolation));
@@ -312,6 +327,21 @@ fn replaces(violation: &Violation, plain: LevelSet, listed: &mut [Violation]) ->
         ..violation.clone()
     };
     true
+}
+
+/// Whether single reads violate read committed, in each case: this takes neither sessions nor any other edge. Cases that are told
+/// by such a read may have others that end with a cycle.
+fn is_of_wrong_reads(violation: &Violation) -> bool {
+    let is_wrong = |pattern: Pattern| pattern.row().shows == Shows::WrongRead;
+    let mut open = vec![&violation.proof];
+    while let Some(proof) = open.pop() {
+        match proof {
+            Proof::Cycle(_) | Proof::Clauses { .. } | Proof::Split { .. } => return false,
+            Proof::Reads { pattern, .. } if !is_wrong(*pattern) => return false,
+            _ => open.extend(proof.inner()),
+        }
+    }
+    is_wrong(violation.id.pattern)
 }
 
 /// What two arguments about one instance of a pattern have in common: its key, transactions and reads. Of two reads of one
