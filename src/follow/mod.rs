@@ -246,6 +246,9 @@ impl Follower {
     }
 
     fn enter(&mut self, delivered: Vec<Arc<Delivered>>, names: &Names) {
+        if self.delivery.ended().is_some() {
+            return;
+        }
         let n_delivered = delivered.len();
         for (place, t) in delivered.into_iter().enumerate() {
             if let Some(why) = self.delivery.broken_promise(&t, names) {
