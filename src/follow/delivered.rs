@@ -32,7 +32,7 @@ pub(super) struct Delivered {
     pub(super) seen: Box<[u32]>,
     /// What it read from others, in program order.
     pub(super) reads: Vec<Read>,
-    /// The keys it wrote, each once.
+    /// The keys it wrote, ascending.
     pub(super) writes: Vec<u32>,
     /// Pairs of writers of a list, of which the first appended before the second, as far as this transaction shows.
     pub(super) appended: Vec<(Seq, Seq)>,

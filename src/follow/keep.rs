@@ -15,7 +15,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// The number of this form. It changes with everything that is kept: a field, its type or its meaning.
-pub const FORM: u32 = 8;
+pub const FORM: u32 = 9;
 
 /// Bytes that are written.
 #[derive(Debug, Default)]

@@ -246,6 +246,9 @@ impl Follower {
     }
 
     fn enter(&mut self, delivered: Vec<Arc<Delivered>>, names: &Names) {
+        if self.delivery.ended().is_some() {
+            return;
+        }
         let n_delivered = delivered.len();
         for (place, t) in delivered.into_iter().enumerate() {
             if let Some(why) = self.delivery.broken_promise(&t, names) {
@@ -343,7 +346,16 @@ impl Follower {
 
     /// What was found since this was asked last, in the order in which it was decided.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.fresh)
+        let fresh = std::mem::take(&mut self.fresh);
+        let (taken, rest) = fresh.into_iter().partition(|finding| self.is_mentioned(finding.level));
+        self.fresh = rest;
+        taken
+    }
+
+    /// Without times there is no real time to respect; it is not mentioned unless it was asked for.
+    fn is_mentioned(&self, level: Level) -> bool {
+        let is_usual = self.options.levels == Options::default().levels;
+        !level.counts_real_time() || self.delivery.is_timed() || !is_usual
     }
 
     /// A number that is another one whenever something was found or an answer may have changed.
@@ -366,10 +378,7 @@ impl Follower {
 
     /// The answer at each level, weakest first. A level that holds by a stronger one does so, too.
     pub fn answers(&self) -> Vec<(Level, Answer)> {
-        // Without times there is no real time to respect; it is not mentioned unless it was asked for.
-        let is_usual = self.options.levels == Options::default().levels;
-        let is_asked = |level: &&Level| !level.counts_real_time() || self.delivery.is_timed() || !is_usual;
-        let levels = || self.options.levels.iter().filter(is_asked);
+        let levels = || self.options.levels.iter().filter(|level| self.is_mentioned(**level));
         if let Some(why) = self.delivery.ended() {
             let is_proved = |level: Level| self.proofs.iter().any(|proof| level.implies(proof.level));
             let answer = |level| if is_proved(level) { Answer::Violated } else { Answer::Unknown(why.to_owned()) };

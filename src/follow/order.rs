@@ -88,13 +88,22 @@ pub(super) struct Order {
     /// The position of the next event.
     end: u64,
     owned: FxHashMap<Owner, Vec<(Node, Node)>>,
-    /// The transactions whose events moved since this was taken last.
-    pub(super) moved: Vec<Seq>,
+    /// What moved since this was taken last.
+    pub(super) moved: Moved,
+}
+
+/// What moved.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    /// The transactions whose events did.
+    pub(super) transactions: Vec<Seq>,
+    /// The first and the last position between which they did.
+    pub(super) between: (u64, u64),
 }
 
 kept!(Edge { to, is_forced, others });
 kept!(Vertex { position, of, next, previous });
-kept!(Order { vertices, free, end, owned, moved });
+kept!(Order { vertices, free, end, owned; moved });
 
 impl Order {
     /// A new event of a transaction, at the end.
@@ -227,11 +236,12 @@ impl Order {
         before.append(&mut behind);
         let mut positions: Vec<u64> = before.iter().map(|&node| self.position(node)).collect();
         positions.sort_unstable();
+        self.moved.between = (positions[0], positions[positions.len() - 1]);
         for (node, position) in before.into_iter().zip(positions) {
             let vertex = &mut self.vertices[node as usize];
             if vertex.position != position {
                 vertex.position = position;
-                self.moved.push(vertex.of);
+                self.moved.transactions.push(vertex.of);
             }
         }
     }

@@ -298,6 +298,13 @@ impl Builder {
         }
     }
 
+    /// Bytes that [`finish`](Self::finish) takes beside what is there. O(transactions).
+    pub fn finish_needs(&self) -> usize {
+        let (n, is_in_order) = (self.session.len(), self.session.is_sorted() && self.runs.is_sorted());
+        // The order of the transactions and their beginnings; else also where each goes, and one array after the other.
+        n * 8 + if is_in_order { 0 } else { n * 8 + self.runs.len() * 24 + self.kind.len() * 8 }
+    }
+
     /// Sorts everything into place. O(operations + transactions).
     pub fn finish(mut self) -> Result<History, BuildError> {
         let limit = u32::MAX as usize - 2;

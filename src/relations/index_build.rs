@@ -51,7 +51,7 @@ impl Index {
         joining: &[TransactionId],
         control: &Control,
     ) -> Result<Index, Interrupt> {
-        control.check()?;
+        control.needs(most_needed(history))?;
         let mut index = Index::default();
         index.number_nodes(history, &resolution.promoted_by(choice, joining), resolution);
         let parts = parts(history, &index);
@@ -218,6 +218,15 @@ impl Index {
         operation.truncate(to);
         (self.read_key, self.read_slot, self.read_writer, self.read_operation) = (key, slot, writer, operation);
     }
+}
+
+/// Bytes that an index takes at most while it is built, besides those by key. O(operations).
+fn most_needed(history: &History) -> usize {
+    let n_writes = history.kinds().iter().filter(|kind| **kind == OperationKind::Write).count();
+    let n_reads = history.n_operations() - n_writes;
+    // By transaction, eight arrays; by operation its version; by write, its key and version, of which the writer and the
+    // operation are there twice for a moment; by read, four arrays.
+    history.n_transactions() * 32 + history.n_operations() * 8 + n_writes * 28 + n_reads * 16
 }
 
 /// A range of nodes and the operations up to the next part's.

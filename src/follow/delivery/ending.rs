@@ -1,6 +1,6 @@
 //! The end of waiting: by age, or with the stream.
 
-use super::Delivery;
+use super::{Delivery, Version};
 use crate::checkers::Pattern;
 use crate::follow::delivered::Delivered;
 use crate::history::Outcome;
@@ -15,12 +15,15 @@ impl Delivery {
                 let front = self.sessions[session as usize].queue.front();
                 let Some(waiting) = front.filter(|w| self.arrived - w.arrived > than) else { break };
                 let Some((place, version)) = self.sources(waiting).blocked else { break };
-                let is_written = self.written.contains_key(&version);
+                let is_written = self.awaited(waiting, &version).is_some();
                 if is_written && !self.waits_for_itself(session) {
                     break;
                 }
-                let pattern = is_written.then_some(Pattern::CyclicCO);
-                self.undecided += u64::from(!is_written);
+                let pattern = match is_written {
+                    true => Some(Pattern::CyclicCO),
+                    false => self.without_writer(&version).filter(|pattern| *pattern == Pattern::FutureRead),
+                };
+                self.undecided += u64::from(pattern.is_none());
                 self.drop_read(session, place, pattern);
                 self.pump(vec![session], out);
             }
@@ -34,11 +37,11 @@ impl Delivery {
             for session in 0..self.sessions.len() as u32 {
                 let Some(waiting) = self.sessions[session as usize].queue.front() else { continue };
                 let Some((place, version)) = self.sources(waiting).blocked else { continue };
-                if self.written.contains_key(&version) {
+                if self.awaited(waiting, &version).is_some() {
                     continue;
                 }
-                let pattern = (!self.was_dropped).then_some(Pattern::ThinAirRead);
-                self.undecided += u64::from(self.was_dropped);
+                let pattern = self.without_writer(&version);
+                self.undecided += u64::from(pattern.is_none());
                 self.drop_read(session, place, pattern);
                 self.pump(vec![session], out);
                 is_done = false;
@@ -55,13 +58,22 @@ impl Delivery {
         }
     }
 
+    /// What is wrong with a read of a version that no other transaction wrote; none if one may have been forgotten.
+    fn without_writer(&self, version: &Version) -> Option<Pattern> {
+        let pattern = match self.written.contains_key(version) {
+            true => Pattern::FutureRead,
+            false => Pattern::ThinAirRead,
+        };
+        (!self.was_dropped).then_some(pattern)
+    }
+
     /// Whether the first transaction of a queue waits, over others, for itself or one behind it.
     fn waits_for_itself(&self, session: u32) -> bool {
         let mut at = session;
         for _ in 0..=self.sessions.len() {
             let Some(waiting) = self.sessions[at as usize].queue.front() else { return false };
             let Some((_, version)) = self.sources(waiting).blocked else { return false };
-            let Some(origin) = self.written.get(&version) else { return false };
+            let Some(origin) = self.awaited(waiting, &version) else { return false };
             if origin.outcome != Outcome::Committed {
                 return false;
             }

@@ -1,6 +1,6 @@
 //! What shows that reads of one transaction are wrong: the transaction, and those that it read from.
 
-use super::{Delivery, Origin, Version};
+use super::{Delivery, Origin, Others, Version};
 use crate::checkers::Pattern;
 use crate::follow::delivered::Delivered;
 use crate::follow::order::Seq;
@@ -30,13 +30,18 @@ impl Delivery {
         };
         let own: FxHashSet<Version> = readers.values().flat_map(writes).collect();
         let (mut records, mut elements) = (BTreeMap::new(), FxHashSet::default());
-        for record in readers.values_mut() {
+        for (&reader, record) in &mut readers {
             record.operations.retain(|action| {
                 let versions: Vec<Version> = read(action).collect();
-                let writers: Vec<(u64, Record)> =
-                    versions.iter().filter_map(|version| self.writes_of(self.written.get(version)?)).collect();
+                let origins = versions.iter().filter_map(|version| self.written.get(version));
+                let writers: Vec<(u64, Record)> = origins.filter_map(|origin| self.writes_of(origin, reader)).collect();
+                // What its reader writes back is not its own.
+                let is_own = |version: &Version| {
+                    let origin = self.written.get(version);
+                    own.contains(version) && origin.is_none_or(|origin| origin.others != Others::One(reader))
+                };
                 let is_shown =
-                    |version: &Version| version.1 == Atom::Initial || own.contains(version) || is_unwritten(version);
+                    |version: &Version| version.1 == Atom::Initial || is_own(version) || is_unwritten(version);
                 let is_kept = action.list.is_some() || !writers.is_empty() || versions.iter().all(is_shown);
                 elements.extend(versions.into_iter().filter(is_unwritten));
                 records.extend(writers);
@@ -70,9 +75,10 @@ impl Delivery {
         readers
     }
 
-    /// What the transaction that wrote a version wrote, as far as it is remembered, by its arrival.
-    fn writes_of(&self, origin: &Origin) -> Option<(u64, Record)> {
-        if origin.is_repeated {
+    /// What the transaction that wrote a version wrote, as far as it is remembered, by its arrival, if that is what this
+    /// reader read.
+    fn writes_of(&self, origin: &Origin, reader: u64) -> Option<(u64, Record)> {
+        if origin.is_repeated_for(reader) {
             return None;
         }
         let delivered = || self.recent.get(&origin.seq).and_then(Weak::upgrade);

@@ -4,7 +4,8 @@
 //! A transaction of unknown outcome is passed on when a committed one has read from it, and left out otherwise.
 //!
 //! Each value should be written to a key once. If one is written again before any read of it, reads of it are left out
-//! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends.
+//! and counted; if one had been read already, earlier verdicts may rest on the wrong writer, and following ends. A
+//! transaction that reads a value and writes it back has read what another one wrote, which it waits for.
 
 mod ending;
 mod evidence;
@@ -13,7 +14,7 @@ mod sources;
 mod written;
 
 use super::delivered::{self, Delivered, Read};
-use super::keep::{Reading, kept};
+use super::keep::{Reading, kept, kept_enum};
 use super::lists::{self, List};
 use super::order::Seq;
 use super::record::{Action, Atom, Record};
@@ -42,8 +43,24 @@ struct Origin {
     place: u32,
     is_last: bool,
     was_read: bool,
-    /// Whether another transaction wrote the same.
-    is_repeated: bool,
+    /// Who else wrote the same.
+    others: Others,
+}
+
+/// The other transactions that wrote the same version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    None,
+    /// This one, by its number in the order of the file.
+    One(u64),
+    Several,
+}
+
+impl Origin {
+    /// Whether others than this and a transaction that reads the version wrote it.
+    fn is_repeated_for(&self, reader: u64) -> bool {
+        !matches!(self.others, Others::None) && self.others != Others::One(reader)
+    }
 }
 
 /// A transaction that was not passed on yet.
@@ -128,7 +145,8 @@ pub(super) struct Delivery {
     relied_on: Vec<u32>,
 }
 
-kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, is_repeated });
+kept!(Origin { arrived, session, outcome, seq, place, is_last, was_read, others });
+kept_enum!(Others { 0 None, 1 One(arrived), 2 Several });
 kept!(Waiting { arrived, record, external, given_up, wrong });
 kept!(SessionState { queue, last, has_ended, last_writer });
 kept!(Delivery {
@@ -234,7 +252,7 @@ impl Delivery {
         Some(WaitingFor {
             line: oldest.record.line,
             session: oldest.record.session,
-            writer_waits: self.written.contains_key(&version),
+            writer_waits: self.awaited(oldest, &version).is_some(),
             key: version.0,
             value: version.1,
         })
@@ -326,7 +344,8 @@ impl Delivery {
         let is_unknown = |version: &Version| {
             let origin = self.written.get(version);
             origin.is_some_and(|origin| {
-                origin.outcome == Outcome::Unknown && !origin.is_repeated && !self.is_too_old(origin)
+                let is_read = !origin.is_repeated_for(waiting.arrived) && !self.is_too_old(origin);
+                origin.outcome == Outcome::Unknown && is_read
             })
         };
         let record = &waiting.record;
@@ -387,15 +406,15 @@ impl Delivery {
         }
         let mut writes: Vec<u32> = Vec::new();
         for action in record.operations.iter().filter(|action| action.kind == OperationKind::Write) {
-            if !writes.contains(&action.key) {
-                writes.push(action.key);
-            }
+            writes.push(action.key);
             if let Some(origin) = self.written.get_mut(&(action.key, action.value.clone()))
                 && origin.arrived == arrived
             {
                 origin.seq = seq;
             }
         }
+        writes.sort_unstable();
+        writes.dedup();
         let appended = self.appended(&record, seq, &sources.lists);
         let session = record.session;
         let before = self.sessions[session as usize].last.clone();

@@ -1,6 +1,6 @@
 //! What the reads of a transaction are known to be.
 
-use super::{Delivery, Origin, Sources, Waiting};
+use super::{Delivery, Origin, Sources, Version, Waiting};
 use crate::checkers::Pattern;
 use crate::follow::delivered::Read;
 use crate::follow::lists;
@@ -30,16 +30,16 @@ impl Delivery {
                 continue;
             }
             let version = (key, action.value.clone());
-            let Some(origin) = self.written.get(&version) else {
+            if self.is_repeated_or_old(waiting, &version) {
+                sources.undecided += 1;
+                continue;
+            }
+            let Some(origin) = self.awaited(waiting, &version) else {
                 if !waiting.given_up.contains(&(place, false)) {
                     sources.blocked.get_or_insert((place, version));
                 }
                 continue;
             };
-            if origin.is_repeated || self.is_too_old(origin) {
-                sources.undecided += 1;
-                continue;
-            }
             if origin.outcome == Outcome::Aborted {
                 sources.wrong = sources.wrong.or(Some(Pattern::AbortedRead));
                 continue;
@@ -57,21 +57,32 @@ impl Delivery {
         sources
     }
 
+    /// Who wrote a version that a transaction read before it wrote it itself, if it ever did.
+    pub(super) fn awaited(&self, waiting: &Waiting, version: &Version) -> Option<&Origin> {
+        self.written.get(version).filter(|origin| origin.arrived != waiting.arrived)
+    }
+
+    /// Whether it is open who wrote a version that a transaction read: several others, or one that is too old.
+    fn is_repeated_or_old(&self, waiting: &Waiting, version: &Version) -> bool {
+        let origin = self.written.get(version);
+        origin.is_some_and(|origin| origin.is_repeated_for(waiting.arrived) || self.is_too_old(origin))
+    }
+
     /// The sources of the elements of a list.
     fn list_sources(&self, waiting: &Waiting, place: u32, list: &[Atom], sources: &mut Sources) {
-        let Waiting { arrived, record, given_up, .. } = waiting;
+        let Waiting { record, given_up, .. } = waiting;
         let key = record.operations[place as usize].key;
         let from_outside = lists::from_outside(record, place as usize, list);
         if from_outside.is_none() {
             sources.wrong = sources.wrong.or(Some(Pattern::NotMyOwnWrite));
         }
         let elements = from_outside.unwrap_or(list);
-        let origins: Vec<Option<&Origin>> =
-            elements.iter().map(|element| self.written.get(&(key, element.clone()))).collect();
-        if origins.iter().flatten().any(|origin| origin.is_repeated || self.is_too_old(origin)) {
+        let versions = elements.iter().map(|element| (key, element.clone()));
+        if versions.clone().any(|version| self.is_repeated_or_old(waiting, &version)) {
             sources.undecided += 1;
             return;
         }
+        let origins: Vec<Option<&Origin>> = versions.map(|version| self.awaited(waiting, &version)).collect();
         sources.wrong = sources.wrong.or(lists::wrong(elements));
         let mut writers = Vec::with_capacity(elements.len());
         for (n, origin) in origins.iter().enumerate() {
@@ -89,24 +100,18 @@ impl Delivery {
                 before != origin.place || (!origin.is_last && neighbour(Some(n + 1)).filter(is_own).is_none());
             if origin.outcome == Outcome::Aborted {
                 sources.wrong = sources.wrong.or(Some(Pattern::AbortedRead));
-            } else if origin.arrived == *arrived {
-                sources.wrong = sources.wrong.or(Some(Pattern::FutureRead));
             } else if is_broken {
                 sources.wrong = sources.wrong.or(Some(Pattern::IntermediateRead));
             }
             match origin.seq {
-                0 if origin.outcome == Outcome::Aborted
-                    || origin.arrived == *arrived
-                    || given_up.contains(&(place, true)) => {}
+                0 if origin.outcome == Outcome::Aborted || given_up.contains(&(place, true)) => {}
                 0 => drop(sources.blocked.get_or_insert((place, version()))),
                 writer => writers.push(writer),
             }
         }
         match origins.last() {
             None => sources.writers.push((key, 0)),
-            Some(Some(last)) if last.outcome != Outcome::Aborted && last.arrived != *arrived => {
-                sources.writers.push((key, last.arrived));
-            }
+            Some(Some(last)) if last.outcome != Outcome::Aborted => sources.writers.push((key, last.arrived)),
             Some(_) => {}
         }
         if self.lists.get(&key).is_some_and(|known| !known.is_compatible(elements)) {
@@ -139,10 +144,6 @@ impl Waiting {
             }
             if latest.is_some() && own.any(|earlier| earlier.value == action.value) {
                 wrong = wrong.or(Some(Pattern::NotMyLastWrite));
-                continue;
-            }
-            if record.operations[place + 1..].iter().filter(is_write).any(|later| later.value == action.value) {
-                wrong = wrong.or(Some(Pattern::FutureRead));
                 continue;
             }
             if latest.is_some() {

@@ -1,6 +1,6 @@
 //! Who wrote what, as far back as that is remembered.
 
-use super::{Delivery, Origin, Version, Waiting};
+use super::{Delivery, Origin, Others, Version, Waiting};
 use crate::follow::keep::kept;
 use crate::follow::order::Seq;
 use crate::follow::record::{Action, Atom};
@@ -150,11 +150,11 @@ impl Delivery {
             place,
             is_last,
             was_read: false,
-            is_repeated: false,
+            others: Others::None,
         };
         match self.written.get_mut(&version) {
             // An element appended twice by one transaction.
-            Some(origin) if origin.arrived == *arrived && is_append() => origin.is_repeated = true,
+            Some(origin) if origin.arrived == *arrived && is_append() => origin.others = Others::Several,
             Some(origin) if origin.arrived == *arrived => origin.is_last = is_last,
             // Only what may have committed is read, if anything with this value did.
             Some(_) if record.outcome == Outcome::Aborted => {}
@@ -162,7 +162,11 @@ impl Delivery {
                 self.written.replace(version, origin);
             }
             Some(earlier) => {
-                earlier.is_repeated = true;
+                earlier.others = match earlier.others {
+                    Others::None => Others::One(*arrived),
+                    Others::One(other) if other == *arrived => Others::One(other),
+                    _ => Others::Several,
+                };
                 if earlier.was_read || waiting.wrong.is_some() {
                     self.end(format!("line {line}: a value that had been read is written again"));
                 }

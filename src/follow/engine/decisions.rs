@@ -3,7 +3,7 @@
 use super::keys::Key;
 use super::{BASE, Engine, Failure, Resident};
 use crate::checkers::Level;
-use crate::follow::order::{Cycle, Node, Owner, Seq};
+use crate::follow::order::{Cycle, Moved, Node, Owner, Seq};
 use std::collections::BTreeSet;
 
 /// Decisions tried for one transaction before the search is given up.
@@ -50,21 +50,23 @@ impl Engine {
     /// Adds an edge; what moves has to be looked at again.
     fn add(&mut self, from: Node, to: Node, owner: Owner) -> Result<(), Cycle> {
         let added = self.order.add(from, to, owner);
-        let moved = std::mem::take(&mut self.order.moved);
-        if !moved.is_empty() {
-            self.note_moved(&moved);
-            self.dirty.extend(moved);
+        let Moved { transactions, between } = std::mem::take(&mut self.order.moved);
+        if !transactions.is_empty() {
+            self.note_moved(&transactions, between);
+            // At weak levels all that must be so is an edge.
+            self.dirty.extend(transactions.into_iter().filter(|_| !self.level.is_weak()));
         }
         added
     }
 
-    /// Puts the versions of transactions that moved where they belong.
-    fn note_moved(&mut self, moved: &[Seq]) {
+    /// Puts the versions of transactions that moved between two places where they belong.
+    fn note_moved(&mut self, moved: &[Seq], between: (u64, u64)) {
         let residents = || moved.iter().filter_map(|&t| self.residents.get(t));
-        for Resident { t, commit, .. } in residents() {
-            self.keys.move_to(t, self.order.position(*commit));
-        }
-        residents().flat_map(|resident| &resident.t.writes).for_each(|&key| self.keys.sort(key));
+        let mut keys: Vec<u32> = residents().flat_map(|resident| resident.t.writes.iter().copied()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let place = |t: Seq| self.order.position(self.residents[t].commit);
+        keys.into_iter().for_each(|key| self.keys.reorder(key, between, place));
         if self.level == Level::ParallelSnapshotIsolation {
             let first = residents().map(|resident| self.order.position(resident.start)).min();
             first.into_iter().for_each(|first| self.doubt_from(first));
@@ -97,7 +99,6 @@ impl Engine {
             let Wrong { key, older, newer, reader, .. } = wrong;
             match (older, reader) {
                 (BASE, Some(reader)) => self.base_before(reader, key, newer)?,
-                _ if self.level.is_weak() => self.precede(newer, older)?,
                 _ => self.decide_on(wrong)?,
             }
         }
@@ -243,26 +244,8 @@ impl Engine {
     pub(super) fn wrong_at(&self, t: Seq) -> Option<Wrong> {
         match self.level {
             Level::ParallelSnapshotIsolation => self.missed(t),
-            level if level.is_weak() => self.disordered(t),
             _ => self.wrong_read(t).or_else(|| self.wrong_version(t)),
         }
-    }
-
-    /// A weak level: a version of `t` that a reader of an earlier one has seen, or behind which there is one that its own
-    /// reader has seen.
-    fn disordered(&self, t: Seq) -> Option<Wrong> {
-        let of_key = |key: u32| {
-            let writers = self.keys.get(key)?.in_front(t).iter().map(|version| version.t).chain([t]);
-            writers.flat_map(|older| self.keys.readers(key, older).iter().map(move |&reader| (older, reader))).find_map(
-                |(older, reader)| {
-                    let reads = self.residents[reader].reads.iter().enumerate();
-                    let mut seen = reads.filter(|(_, read)| **read == (key, older));
-                    let newer = seen.find_map(|(n, _)| self.seen_behind(reader, n))?;
-                    Some(Wrong { key, older, newer, reader: Some(reader), path: Vec::new() })
-                },
-            )
-        };
-        self.residents[t].t.writes.iter().copied().find_map(of_key)
     }
 
     /// A read of `t` that another version comes before.

@@ -10,6 +10,7 @@ use crate::follow::delivered::Delivered;
 use crate::follow::keep::kept;
 use crate::follow::order::Seq;
 use smallvec::SmallVec;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A version of a remembered writer.
 #[derive(Debug)]
@@ -35,14 +36,15 @@ impl Version {
         self.t != t.seq && self.is_among(&t.seen)
     }
 
+    /// Whether its writer comes before another transaction in a session.
+    #[cfg(debug_assertions)]
+    pub(super) fn is_of_session_before(&self, t: &Delivered) -> bool {
+        self.session == t.session && self.position < t.position
+    }
+
     /// Whether its writer is among what was seen: by session, the last position.
     pub(super) fn is_among(&self, seen: &[u32]) -> bool {
         seen.get(self.session as usize).is_some_and(|&last| self.position <= last)
-    }
-
-    /// Whether its writer comes before another transaction in a session.
-    pub(super) fn is_of_session_before(&self, t: &Delivered) -> bool {
-        self.session == t.session && self.position < t.position
     }
 }
 
@@ -57,6 +59,8 @@ pub(super) struct Key {
     pub(super) settled: Option<Settled>,
     /// How the initial version was forgotten.
     pub(super) initial: Option<Tag>,
+    /// By session: the positions and numbers of its writers, ascending.
+    by_session: BTreeMap<u32, VecDeque<(u32, Seq)>>,
 }
 
 impl Key {
@@ -115,13 +119,40 @@ impl Key {
             }
             _ => self.versions.len(),
         };
+        self.by_session.entry(version.session).or_default().push_back((version.position, version.t));
         self.versions.insert(n, version);
     }
 
-    /// Takes the versions in front of a place out.
-    pub(super) fn take_before(&mut self, place: u64) -> impl Iterator<Item = Version> {
+    /// Takes the versions in front of a place out. The order keeps those of a session in theirs.
+    pub(super) fn take_before(&mut self, place: u64) -> Vec<Version> {
         let n = self.versions.partition_point(|version| version.place < place);
-        self.versions.drain(..n)
+        let taken: Vec<Version> = self.versions.drain(..n).collect();
+        for version in &taken {
+            self.by_session.get_mut(&version.session).and_then(VecDeque::pop_front);
+        }
+        self.by_session.retain(|_, writers| !writers.is_empty());
+        taken
+    }
+
+    /// By session: the last version of a writer that is among `seen` and not among what was `seen_before`.
+    pub(super) fn last_seen<'a>(&'a self, seen: &'a [u32], seen_before: &'a [u32]) -> impl Iterator<Item = Seq> + 'a {
+        self.by_session.iter().filter_map(move |(&session, writers)| {
+            let limit = |seen: &[u32]| seen.get(session as usize).copied().unwrap_or(0);
+            let (first, last) = (limit(seen_before), limit(seen));
+            let is_seen = |&(position, _): &(u32, Seq)| position <= last;
+            let n = match writers.back() {
+                _ if last <= first => 0,
+                Some(back) if is_seen(back) => writers.len(),
+                _ => writers.partition_point(is_seen),
+            };
+            let &(position, t) = writers.get(n.checked_sub(1)?)?;
+            (position > first).then_some(t)
+        })
+    }
+
+    /// The last version of a writer of this session.
+    pub(super) fn last_of(&self, session: u32) -> Option<Seq> {
+        self.by_session.get(&session)?.back().map(|&(_, t)| t)
     }
 }
 
@@ -132,7 +163,7 @@ pub(super) struct Keys {
 }
 
 kept!(Version { t, session, position, place, readers });
-kept!(Key { versions, base_readers, settled, initial });
+kept!(Key { versions, base_readers, settled, initial, by_session });
 kept!(Keys { all });
 
 impl Keys {
@@ -174,20 +205,13 @@ impl Keys {
         self.get(key).map_or(&[], |key| key.readers(writer))
     }
 
-    /// Puts the versions of a transaction, which moved, where they belong.
-    pub(super) fn move_to(&mut self, t: &Delivered, place: u64) {
-        for &key in &t.writes {
-            if let Some(version) = self.entry(key).versions.iter_mut().rev().find(|version| version.t == t.seq) {
-                version.place = place;
-            }
-        }
-    }
-
-    /// Sorts the versions of a key whose places have changed.
-    pub(super) fn sort(&mut self, key: u32) {
+    /// Puts the versions of a key between two places where they belong, after some of their writers moved among these.
+    pub(super) fn reorder(&mut self, key: u32, (first, last): (u64, u64), place: impl Fn(Seq) -> u64) {
         let versions = &mut self.entry(key).versions;
-        if !versions.is_sorted_by_key(|version| version.place) {
-            versions.sort_by_key(|version| version.place);
-        }
+        let begin = versions.partition_point(|version| version.place < first);
+        let end = versions.partition_point(|version| version.place <= last);
+        let between = &mut versions[begin..end];
+        between.iter_mut().for_each(|version| version.place = place(version.t));
+        between.sort_by_key(|version| version.place);
     }
 }

@@ -1,10 +1,12 @@
 //! The engine of one level: an order of all transactions that it remembers, kept valid from one to the next.
 //!
 //! A transaction is entered when everything that it read from has been. Then its causes are final: nothing that comes
-//! later is seen by it. It is put at the end of the order, and mostly that is all: what its reads mean for the writers of a
-//! key becomes an edge only where the order gets it wrong. Where nothing forces two writers, the order decides, and only
-//! where it would get a read wrong is a decision on the pair written down (`decisions`); it is taken back when something
-//! forced contradicts it. The order is thus always one that satisfies the level, or there is none.
+//! later is seen by it. It is put at the end of the order. At RC, RA and TCC all that its reads mean for the writers of a
+//! key is known then, and becomes edges: not many, since of the versions of a session the last one seen says it for all.
+//! Above, an edge is added only where the order gets a read wrong, so mostly none. Where nothing forces two writers, the
+//! order decides, and only where it would get a read wrong is a decision on the pair written down (`decisions`); it is
+//! taken back when something forced contradicts it. The order is thus always one that satisfies the level, or there is
+//! none.
 //!
 //! A beginning of the order may be settled (`seal`): its transactions are replaced by the state that they left. By the
 //! conditions there no later verdict changes. A beginning settled by age alone may be contradicted later: the read that

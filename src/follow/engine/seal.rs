@@ -174,7 +174,7 @@ impl Engine {
     /// The last version of a key in front of a place becomes the settled one, also for its readers behind that place. What
     /// these read of older ones can no longer be judged; at weak levels that was done when they came.
     fn settle_key(&mut self, number: u32, end: u64, tag: Tag, dead: &FxHashSet<(u32, Seq)>) {
-        let mut older: Vec<Version> = self.keys.entry(number).take_before(end).collect();
+        let mut older: Vec<Version> = self.keys.entry(number).take_before(end);
         let Some(last) = older.pop() else { return };
         let base = std::mem::take(&mut self.keys.entry(number).base_readers);
         let is_behind = |reader: &Seq| self.order.position(self.residents[*reader].start) >= end;

@@ -62,6 +62,8 @@ impl<'a> Parser<'a> {
             let initial = name::value(&mut self.builder, &initial);
             self.builder.initial_value(initial);
         }
+        let needed = self.builder.finish_needs();
+        self.control.needs(needed).map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
         self.builder.finish().map_err(|error: BuildError| ReadError::whole(FORMAT.name, error))
     }
 

@@ -51,7 +51,8 @@ fn resolve_by(
     if history.n_operations() >= super::resolution::FIRST_SPECIAL as usize {
         return Err(Interrupt::MemoryLimit);
     }
-    control.check()?;
+    // What is known of each transaction and operation.
+    control.needs(history.n_transactions() * 5 + history.n_operations() * 4)?;
     let set_up = set_up_transactions(history);
     let mut standing: Vec<Standing> = history
         .transactions()
