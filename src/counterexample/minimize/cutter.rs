@@ -1,5 +1,6 @@
 //! Cuts parts out of the whole history and checks whether they violate the level.
 
+use super::late;
 use crate::checkers::{self, Cause, Findings, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
@@ -350,7 +351,7 @@ impl<'a> Cutter<'a> {
 
     /// Verdicts of the small history at all levels, with a little extra time if the time is up.
     pub(super) fn verdicts(&self, found: &ViolatingPart) -> Vec<(Level, Verdict)> {
-        verdicts(&found.history, self.level, &found.violation, &self.control.overtime())
+        verdicts(&found.history, self.level, &found.violation, &late(self.control))
     }
 }
 

@@ -1,16 +1,13 @@
 //! The first part that is cut out of the whole history.
 
 use super::cutter::{Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts};
+use super::{VERDICTS, late};
 use crate::checkers::{Cause, Level, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, Shows, involved_operations};
 use crate::history::{History, OperationKind, TransactionId, TransactionSet};
-use std::time::Duration;
-
-/// The check of all levels of a whole history may take this long.
-const VERDICTS: Duration = Duration::from_millis(500);
 
 /// Up to this many transactions, keeping the pattern with reads that are separate anomalies is tried.
 const MOST_WITH_WRONG_READS: usize = 64;
@@ -32,7 +29,7 @@ pub(super) fn uncut(
         .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
     let (history, renaming, violation) = match translate(violation, &renaming) {
         Some(translated) => {
-            let listed = check_at(&small, vec![level], &control.overtime()).violations;
+            let listed = check_at(&small, vec![level], &late(control)).violations;
             (small.with_lists_as_recorded(history, &renaming), renaming, named_by(&listed, translated))
         }
         None => {
@@ -54,7 +51,7 @@ pub(super) fn uncut(
 pub fn whole(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
     let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
-    let verdicts = verdicts(&same, level, &violation, &control.overtime().with_time_limit(VERDICTS));
+    let verdicts = verdicts(&same, level, &violation, &late(control).with_time_limit(VERDICTS));
     let n_transactions = history.n_transactions();
     reduced(ViolatingPart { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
 }

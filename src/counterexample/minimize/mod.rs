@@ -40,6 +40,15 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 pub use cutter::Minimizer;
 use cutter::{Cutter, ViolatingPart};
+use std::time::Duration;
+
+/// The final check of all levels may take this long even when the work was stopped, and of a whole history.
+const VERDICTS: Duration = Duration::from_millis(500);
+
+/// For the final check of all levels, even when the time for minimizing is up.
+fn late(control: &Control) -> Control {
+    if control.is_stopped() { Control::new().with_time_limit(VERDICTS) } else { control.overtime() }
+}
 
 /// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
 /// possible.
