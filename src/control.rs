@@ -94,6 +94,9 @@ const LOOK_EVERY: u64 = 2;
 /// Bytes below a limit of memory at which work ends, unless the limit is small.
 const LEAST_MARGIN: usize = 16 << 20;
 
+/// How long after a deadline what was found by then may be completed.
+const OVERTIME: Duration = Duration::from_millis(500);
+
 /// A stop flag for a part of the work.
 #[derive(Debug)]
 struct Branch {
@@ -107,6 +110,8 @@ pub struct Control {
     shared: Arc<Shared>,
     branch: Option<Arc<Branch>>,
     deadline: Option<Instant>,
+    /// The deadline is later than what was asked for.
+    is_overtime: bool,
     /// Bytes that the process may use.
     most_memory: Option<usize>,
 }
@@ -132,6 +137,13 @@ impl Control {
             Some(deadline) => self.with_time_limit(deadline.saturating_duration_since(Instant::now()).mul_f64(0.8)),
             None => self.clone(),
         }
+    }
+
+    /// The same for the little that is left to do so that what was found in time is not lost, such as verifying it: the
+    /// deadline is half a second later, once.
+    pub fn overtime(&self) -> Control {
+        let deadline = self.deadline.map(|deadline| if self.is_overtime { deadline } else { deadline + OVERTIME });
+        Control { deadline, is_overtime: true, ..self.clone() }
     }
 
     /// Whether a deadline is set.
@@ -334,6 +346,18 @@ mod tests {
         control.branch().timed(Stage::Solve, wait);
         assert!(control.spent(Stage::Solve) >= Duration::from_millis(4));
         assert_eq!(control.spent(Stage::Encode), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_was_found_in_time_may_be_completed_a_little_later_and_no_more() {
+        let control = Control::new().with_time_limit(Duration::ZERO);
+        let overtime = control.overtime();
+        assert_eq!((control.check(), overtime.check()), (Err(Interrupt::TimeLimit), Ok(())));
+        assert_eq!(overtime.deadline, overtime.overtime().deadline);
+        assert_eq!(overtime.with_time_limit(Duration::ZERO).check(), Err(Interrupt::TimeLimit));
+        control.stop();
+        assert_eq!(overtime.check(), Err(Interrupt::Cancelled));
+        assert!(!Control::new().overtime().limits_time());
     }
 
     #[test]

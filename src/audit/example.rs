@@ -16,12 +16,12 @@ const MOST_VERIFIED: usize = 100_000;
 /// [`counterexample::minimize`], verified: where the verifier does not accept the claim of the small history, the
 /// violation is shown in the whole one, in which it was accepted. Costs as much as minimizing, plus O(the part).
 pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
-    accepted(counterexample::minimize(history, violation, control), history, violation)
+    accepted(counterexample::minimize(history, violation, control), history, violation, control)
 }
 
 /// [`counterexample::minimize_at`], verified in the same way.
 pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
-    accepted(counterexample::minimize_at(history, violation, level, control), history, violation)
+    accepted(counterexample::minimize_at(history, violation, level, control), history, violation, control)
 }
 
 /// The listed violations of a history, each with the counterexample that is shown of it.
@@ -76,8 +76,12 @@ impl<'a> Examples<'a> {
             (violation, counterexample) = (listed, self.minimize(listed, control));
             seen.push(listed.id);
         }
-        let mut explanation =
-            counterexample::explain(&counterexample).within(self.history, self.findings, violation, &self.simpler);
+        let mut explanation = counterexample::explain_within(&counterexample, control).within(
+            self.history,
+            self.findings,
+            violation,
+            &self.simpler,
+        );
         explanation.doubt = self.doubt(violation.id.pattern, control);
         Example { violation: violation.clone(), counterexample, explanation }
     }
@@ -110,15 +114,15 @@ impl<'a> Examples<'a> {
 
     fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
         match self.minimizer.get_or_init(|| Minimizer::new(self.history, control).ok()) {
-            Some(minimizer) => accepted(minimizer.minimize(violation, control), self.history, violation),
+            Some(minimizer) => accepted(minimizer.minimize(violation, control), self.history, violation, control),
             None => minimize(self.history, violation, control),
         }
     }
 }
 
-fn accepted(example: Counterexample, history: &History, violation: &Violation) -> Counterexample {
+fn accepted(example: Counterexample, history: &History, violation: &Violation, control: &Control) -> Counterexample {
     let is_accepted = example.history.n_operations() > MOST_VERIFIED || holds(&example);
-    if is_accepted { example } else { counterexample::whole(history, violation, example.level) }
+    if is_accepted { example } else { counterexample::whole(history, violation, example.level, control) }
 }
 
 /// Whether the verifier accepts the violation of a counterexample and its description.

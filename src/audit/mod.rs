@@ -8,6 +8,8 @@
 //! Where levels are only needed at the end ([`verdicts`]), the witness of a level that an accepted stronger one implies
 //! need not be checked.
 //!
+//! Verifying what was found in time may take [a little](Control::overtime) longer than the limit.
+//!
 //! Evidence may be missing without a disagreement. When the [`Control`] ends the work before a level's evidence was
 //! produced and accepted, the level is undecided for that reason; what was accepted until then stays. With
 //! [`Options::max_instances`] 0, evidence is produced and verified, but not listed. A share of a history is verified as
@@ -66,9 +68,17 @@ pub fn check(
 
 /// [`check_resolved`] without intermediate results: less work, since a satisfied level implies weaker ones.
 pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Options, control: &Control) -> Findings {
-    let audit = Audit::new(history, &resolution, control);
+    let overtime = control.overtime();
+    let audit = Audit::new(history, &resolution, &overtime);
+    // Where the time is limited, a level that is decided must not wait for others.
+    let tell = |result: &LevelResult| {
+        if control.limits_time() && !audit.accepted().keys().any(|stronger| stronger.implies(result.level)) {
+            // The final review says what is wrong.
+            let _ = audit.accepts(result);
+        }
+    };
     let mut findings =
-        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &|_| {});
+        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &tell);
     audit.conclude(&mut findings, options, Witnesses::ThatMatter);
     findings
 }
@@ -88,7 +98,8 @@ pub fn count(
     let mut findings = checkers::count(history, Arc::clone(&resolution), findings, options, control);
     let begin = Instant::now();
     control.phase("verifying", 0);
-    let audit = Audit::new(history, &resolution, control);
+    let overtime = control.overtime();
+    let audit = Audit::new(history, &resolution, &overtime);
     let shown = audit.review_violations(&mut findings);
     if let Some(interrupt) = shown.interrupt {
         // The evidence of the verdicts was accepted before.
@@ -119,7 +130,8 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let audit = Audit::new(history, &resolution, control);
+    let overtime = control.overtime();
+    let audit = Audit::new(history, &resolution, &overtime);
     let told: Mutex<LevelSet> = Mutex::default();
     let tell = |result: &LevelResult| {
         let is_known = match &result.verdict {
@@ -169,7 +181,7 @@ pub fn instances(
 /// such violations are no longer listed.
 pub fn review(history: &History, resolution: &Resolution, findings: &mut Findings, control: &Control) {
     if findings.checker == Checker::Fast {
-        Audit::new(history, resolution, control).review(findings, Witnesses::All);
+        Audit::new(history, resolution, &control.overtime()).review(findings, Witnesses::All);
     }
 }
 

@@ -42,7 +42,7 @@ pub fn on_other_orders(
             true => checkers::check_without_sessions(history, Arc::clone(resolution), &options, control),
             false => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &|_| {}),
         };
-        Audit::new(history, resolution, control).review(&mut found, Witnesses::ThatMatter);
+        Audit::new(history, resolution, &control.overtime()).review(&mut found, Witnesses::ThatMatter);
         decided.append(&mut found.levels);
     };
     let limited = || control.with_time_limit(Duration::from_secs_f64(seconds.max(AT_LEAST)));

@@ -169,6 +169,6 @@ fn a_counterexample_that_is_told_wrongly_is_not_accepted() {
     let mut misnamed = example.clone();
     misnamed.violation.id.pattern = Pattern::LongFork;
     assert!(!holds(&misnamed));
-    let whole = crate::counterexample::whole(&history, &findings.violations[0], example.level);
+    let whole = crate::counterexample::whole(&history, &findings.violations[0], example.level, &Control::new());
     assert!(holds(&whole) && whole.history.n_operations() == history.n_operations());
 }

@@ -39,8 +39,20 @@ pub(super) enum Budget {
     Bounded,
 }
 
-/// Conflicts of the solver on a weak level before stronger means are tried; the limit if the level need not be decided.
-const FEW_CONFLICTS: usize = 1 << 16;
+/// Conflicts of the solver on a weak level before other means are tried.
+const FEW_CONFLICTS: usize = 1 << 8;
+
+/// The limit of conflicts for a weak level of a history that is worth little effort.
+const LEAST_CONFLICTS: usize = 1 << 10;
+
+/// How many times a little effort the first attempt of the engine is worth.
+const FIRST_EFFORT: usize = 4;
+
+/// How many times as much each attempt may take as the one before it, until one may take whatever it takes.
+const GROWTH: usize = 16;
+
+/// Attempts that grow like that.
+const ATTEMPTS: u32 = 2;
 
 /// A way to decide levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +61,8 @@ pub(super) enum Means {
     Engine(Effort),
     /// All but PC, SI, SER: a few choices that are good guesses.
     Guesses,
-    /// SER and PC if only weaker levels are asked for: decides the writers together with the order, with little effort.
-    Bridge,
+    /// SER and PC if only weaker levels are asked for: decides the writers together with the order.
+    Bridge(Effort),
     /// PC, SI, SER: running the sessions against one copy of the keys.
     Turns,
     /// RC, RA, TCC: finds the writers with the solver, within this many conflicts.
@@ -63,7 +75,7 @@ impl Means {
     /// Whether it can decide a level.
     pub(super) fn is_for(self, level: Level) -> bool {
         match self {
-            Means::Turns | Means::Engine(_) | Means::Bridge => level.is_strong(),
+            Means::Turns | Means::Engine(_) | Means::Bridge(_) => level.is_strong(),
             Means::Guesses | Means::Choices => !level.is_strong(),
             Means::Answers(_) => level.is_weak(),
         }
@@ -139,15 +151,24 @@ impl<'a> Chooser<'a> {
         Chooser { history, resolution, index, effort, patience, control, most_attempts, few_attempts }
     }
 
-    /// The means in the order in which to try them. A violated weak level settles the strong ones and is usually
-    /// decided sooner, so means that may take very long on strong levels come late.
+    /// The means in the order in which to try them. Which one decides a history in little time is not known beforehand, so
+    /// those that may take very long take turns, each time with more effort. A violated weak level settles the strong ones
+    /// and is usually decided soon, so the solver is asked for these before sessions take turns, which refutes nothing.
     pub(super) fn means(&self) -> Vec<Means> {
-        let few = if self.effort == Effort::Any { FEW_CONFLICTS } else { FEW_CONFLICTS / 64 };
-        let mut means = vec![Means::Engine(Effort::Little), Means::Guesses, Means::Bridge];
-        means.extend([Means::Answers(few / 256), Means::Turns, Means::Answers(few)]);
-        if self.effort == Effort::Any {
-            means.push(Means::Engine(Effort::Any));
+        if self.effort != Effort::Any {
+            let mut means = vec![Means::Engine(self.effort), Means::Guesses, Means::Bridge(self.effort)];
+            means.extend([Means::Answers(LEAST_CONFLICTS / 256), Means::Turns, Means::Answers(LEAST_CONFLICTS)]);
+            means.push(Means::Choices);
+            return means;
         }
+        let first = Effort::Times(FIRST_EFFORT);
+        let mut means = vec![Means::Engine(first), Means::Guesses, Means::Bridge(first)];
+        means.extend([Means::Answers(FEW_CONFLICTS), Means::Turns]);
+        for times in (1..=ATTEMPTS).map(|attempt| GROWTH.pow(attempt)) {
+            let effort = Effort::Times(FIRST_EFFORT * times);
+            means.extend([Means::Engine(effort), Means::Bridge(effort), Means::Answers(FEW_CONFLICTS * times)]);
+        }
+        means.push(Means::Engine(Effort::Any));
         if self.patience == Budget::UntilDecided {
             means.push(Means::Answers(usize::MAX));
         }
@@ -169,8 +190,7 @@ impl<'a> Chooser<'a> {
             Means::Turns => self.take_turns(level),
             Means::Guesses if self.attempts(level) > 0 => self.guess(level),
             Means::Guesses => Ok(AmbiguousAnswer::TooMany),
-            Means::Bridge => self.ask_engine(level, Effort::Little),
-            Means::Engine(effort) => self.ask_engine(level, effort),
+            Means::Bridge(effort) | Means::Engine(effort) => self.ask_engine(level, effort),
             Means::Answers(most_conflicts) => self.answer(level, most_conflicts),
             Means::Choices => self.search(level),
         }
@@ -195,8 +215,9 @@ impl<'a> Chooser<'a> {
         })
     }
 
+    /// A level that is decided stays so if the time ends now.
     fn solved(&self, order: Order, choice: Choice) -> Result<AmbiguousAnswer, Interrupt> {
-        let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
+        let index = Index::build_with(self.history, self.resolution, &choice, &self.control.overtime())?;
         Ok(AmbiguousAnswer::Satisfied(Box::new(Solution { choice, order, index })))
     }
 

@@ -57,7 +57,7 @@ fn violated_part(
     level: Level,
     control: &Control,
 ) -> Result<Option<Vec<Node>>, Interrupt> {
-    let decided = strong::decide_with(&index.part(nodes), level, Effort::Little, control)?;
+    let decided = strong::decide_with(&index.part(nodes), level, Effort::LITTLE, control)?;
     let core = decided.and_then(Decision::core);
     Ok(core.map(|core| core.iter().map(|&place| nodes[place as usize]).collect()))
 }

@@ -29,9 +29,8 @@ use std::time::Instant;
 /// Checks a history against the levels asked for and lists what violates them.
 ///
 /// `observe` is called with each level as soon as it is decided, from any thread; a satisfied level may still get
-/// another witness, and the sources of ambiguous reads come with the findings only. Levels are decided in parallel in
-/// the current rayon pool. When `control` ends the work, undecided levels are [`Verdict::Undecided`] and what was found
-/// so far is kept.
+/// another witness. Levels are decided in parallel in the current rayon pool. When `control` ends the work, undecided
+/// levels are [`Verdict::Undecided`] and what was found so far is kept.
 ///
 /// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
 /// order fits its axioms (Biswas & Enea 2019, Definition 2.2). Where reads have several possible writers, a level is
@@ -296,7 +295,9 @@ impl<'a> CheckRun<'a> {
             is_new
         };
         if is_new {
-            (self.asked.observe)(&LevelResult::new(level, verdict, Checker::Fast.name(), seconds));
+            let sources = self.sources.get(&level).cloned().unwrap_or_default();
+            let result = LevelResult::new(level, verdict, Checker::Fast.name(), seconds);
+            (self.asked.observe)(&LevelResult { sources, ..result });
             self.asked.control.advance(1);
         }
     }
@@ -341,7 +342,7 @@ impl<'a> CheckRun<'a> {
         }
         let mut by_choice = LevelSet::default();
         if ambiguous && (unordered == 0 || self.asked.mode.elements == Elements::Searched) {
-            by_choice = self.choose(&prepared, &decisions);
+            by_choice = self.choose(&prepared, &decisions, unordered == 0);
         }
         if unordered > 0 {
             // The positions of their versions in the order are unknown, so an order that was found may be wrong.

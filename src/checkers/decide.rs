@@ -181,7 +181,7 @@ fn ask_quickly(index: &Index, ground: Option<&BaseOrder>, level: Level, control:
     if let Some(core) = beginning::core(index, level, control)? {
         return Ok(Decision::Violated { core });
     }
-    let decided = strong::decide_with(index, level, Effort::Little, control)?;
+    let decided = strong::decide_with(index, level, Effort::LITTLE, control)?;
     decided.ok_or(Interrupt::Cancelled)
 }
 

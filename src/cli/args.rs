@@ -7,6 +7,7 @@ use super::reproduce::ReproduceArguments;
 use super::values::{Claim, Described, claim, level, seconds};
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, Pattern, ViolationName};
+use crate::control::Control;
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
@@ -17,6 +18,7 @@ use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// See which isolation anomalies a database history contains, and why.
 #[derive(Debug, Parser)]
@@ -171,12 +173,8 @@ pub struct CheckArguments {
     /// Print one JSON object per history, one per line
     #[arg(long)]
     pub(super) json: bool,
-    /// Seconds for reading and checking one history; levels not decided by then are undecided
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub(super) time_limit: Option<f64>,
-    /// Memory limit in megabytes; levels not decided within it are undecided, a history that does not fit is not read
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) memory_limit: Option<u32>,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
@@ -230,6 +228,30 @@ pub struct CheckArguments {
     pub(super) reading: ReadingArguments,
 }
 
+/// What the work on one history may take, from reading it to the last word about it.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct LimitArguments {
+    /// Seconds for one history, reading included; what is not decided by then is undecided, what is not small by then is
+    /// shown larger
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    time_limit: Option<f64>,
+    /// Memory limit in megabytes; what is not decided within it is undecided, a history that does not fit is not read
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
+    memory_limit: Option<u32>,
+}
+
+impl LimitArguments {
+    /// For one history, from now on.
+    pub(super) fn control(self) -> Control {
+        let control = Control::new();
+        let control = match self.memory_limit {
+            Some(megabytes) => control.with_memory_limit((megabytes as usize) << 20),
+            None => control,
+        };
+        self.time_limit.map_or(control.clone(), |seconds| control.with_time_limit(Duration::from_secs_f64(seconds)))
+    }
+}
+
 /// Which violations are looked for, and how the history is read.
 #[derive(Args, Debug)]
 pub(super) struct AskedArguments {
@@ -239,6 +261,8 @@ pub(super) struct AskedArguments {
     /// Levels, as given to `check` when it listed the violation [default: all usual ones that apply]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
@@ -461,9 +485,8 @@ pub struct MinimizeArguments {
     /// Format to write [default: by the extension of OUT, else the format of FILE]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
-    /// Seconds for minimizing
-    #[arg(long, value_name = "SECS", value_parser = seconds)]
-    pub(super) time_limit: Option<f64>,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
@@ -564,8 +587,10 @@ pub struct VerifyArguments {
     #[arg(value_name = "REPORT.json", required_unless_present = "order")]
     pub(super) report: Option<PathBuf>,
     /// Instead of a report: an order that `check --follow --order` wrote, to be replayed with the memory of one state
-    #[arg(long, value_name = "ORDER", conflicts_with = "report")]
+    #[arg(long, value_name = "ORDER", conflicts_with_all = ["report", "time_limit", "memory_limit"])]
     pub(super) order: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }

@@ -22,7 +22,7 @@ use crate::relations::{self, Resolution};
 use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     if claims::listed(arguments.claim, out) {
@@ -132,10 +132,7 @@ impl Job<'_> {
         meter: &Meter,
         target: &mut Target<'_>,
     ) -> anyhow::Result<ExitCode> {
-        let control = match self.arguments.memory_limit {
-            Some(megabytes) => Control::new().with_memory_limit((megabytes as usize) << 20),
-            None => Control::new(),
-        };
+        let control = self.arguments.limits.control();
         let is_page = line_width.is_none() && !self.arguments.json;
         let line = || meter.line(&control);
         let decide = || self.pool.install(|| self.decide(path, &control, is_page));
@@ -159,13 +156,14 @@ impl Job<'_> {
 
     /// A violation of each kind, to be shown at a terminal while all are counted; empty where nothing is shown or counted.
     fn known_before_counting(&self, path: &Path, Decided { checked, options, .. }: &Decided) -> String {
-        let Checked { history, findings, .. } = checked;
+        let Checked { history, findings, control, .. } = checked;
         match progress::is_seen() && options.counts && findings.can_be_counted() {
             true => text::violations(
                 "Violations found so far",
                 &path.display().to_string(),
                 history,
                 findings,
+                control,
                 &Output::new(),
             ),
             false => String::new(),
@@ -174,36 +172,25 @@ impl Job<'_> {
 
     /// Reads and decides one history, or a share of it if it is the only one. Counting is postponed if it `waits`.
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
-        let begin = Instant::now();
-        let limited = |control: &Control| match self.arguments.time_limit {
-            Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds).saturating_sub(begin.elapsed())),
-            None => control.clone(),
-        };
-        // Reading an input that may never end is stopped by the time limit; a file is read whatever that takes, and what is
-        // left of the limit is for its levels.
-        let is_foreseen = formats::has_known_size(path);
-        let mut control = if is_foreseen { control.clone() } else { limited(control) };
-        let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;
-        if is_foreseen {
-            control = limited(&control);
-        }
+        let (history, read_seconds) = input::open(path, &self.arguments.reading, control)?;
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..asked::options(self.arguments, &history) };
         // If deciding includes counting, or nothing is listed, it is counted at once.
         let waits = waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
         let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
-        let resolution = resolve(&history, &control);
+        let resolution = resolve(&history, control);
         let choice = asked::choice(self.arguments);
-        let (health, mut findings) = examine_and_check(&history, &resolution, choice, &first, self_check, &control);
+        let (health, mut findings) = examine_and_check(&history, &resolution, choice, &first, self_check, control);
         if self.asks_for_other_orders(waits || self.arguments.json)
             && let Some(resolution) = &resolution.0
         {
             let (known, seconds) = (&findings.levels, findings.check_seconds);
-            findings.others = Some(audit::on_other_orders(&history, resolution, known, seconds, &control));
+            findings.others = Some(audit::on_other_orders(&history, resolution, known, seconds, control));
         }
-        let checked = Checked { history, health, findings, read_seconds, window: None, tally: None };
-        Ok(Decided { checked, resolution: resolution.0, options, control })
+        let control = control.clone();
+        let checked = Checked { history, health, findings, read_seconds, window: None, tally: None, control };
+        Ok(Decided { checked, resolution: resolution.0, options })
     }
 
     /// Whether the strongest orders are to be found: if no levels are named and it can be told.
@@ -217,19 +204,20 @@ impl Job<'_> {
 
     /// Counts what is not counted yet, and lists what was requested.
     fn list(&self, decided: Decided) -> Checked {
-        let Decided { mut checked, resolution, options, control } = decided;
-        let Checked { history, findings, window, tally, .. } = &mut checked;
+        let Decided { mut checked, resolution, options } = decided;
+        let Checked { history, findings, window, tally, control, .. } = &mut checked;
+        let control = &*control;
         let self_check = SelfCheck::of(self.arguments);
         if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted()) {
             let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
             let others = findings.others.take();
-            *findings = Findings { others, ..count(history, resolution, std::mem::take(findings), &options, &control) };
+            *findings = Findings { others, ..count(history, resolution, std::mem::take(findings), &options, control) };
         }
         let counted = self.arguments.count_by.map(|by| (by, findings.clone()));
         match self.arguments.instances {
             Some(pattern) => {
                 let page = Page { pattern, offset: self.arguments.offset, limit: self.arguments.limit };
-                match paging::instances(history, findings, page, self_check, &control) {
+                match paging::instances(history, findings, page, self_check, control) {
                     Ok(instances) => findings.violations = instances,
                     Err(interrupt) => {
                         findings.violations.clear();
@@ -238,9 +226,9 @@ impl Job<'_> {
                 }
                 *window = Some(page);
             }
-            None => paging::list(history, findings, self.arguments.max_instances, self_check, &control),
+            None => paging::list(history, findings, self.arguments.max_instances, self_check, control),
         }
-        *tally = counted.map(|(by, findings)| Tally::new(history, &findings, by, &control));
+        *tally = counted.map(|(by, findings)| Tally::new(history, &findings, by, control));
         checked
     }
 
@@ -294,7 +282,6 @@ struct Decided {
     /// Of its reads, if there was time to resolve them.
     resolution: Option<Arc<Resolution>>,
     options: Options,
-    control: Control,
 }
 
 /// A history with its findings.
@@ -306,6 +293,8 @@ struct Checked {
     /// The requested instances; the findings list only these.
     window: Option<Page>,
     tally: Option<Tally>,
+    /// The limits for what is still to be done.
+    control: Control,
 }
 
 /// The resolved reads, once for everything, and the seconds it took; none if `control` ends the work first.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let names = names_file(arguments)?;
     let reading = ReadingArguments { format: arguments.from.clone(), rules: arguments.rules.clone() };
-    let (history, _) = input::open(&arguments.input, &reading)?;
+    let (history, _) = input::open(&arguments.input, &reading, &Control::new())?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, None)?;
     write(&history, format, &arguments.output, names.as_deref(), out)?;
     Ok(ExitCode::Satisfied)

@@ -15,9 +15,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, mut findings, code) = checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked)?;
-    let control = Control::new();
-    let chosen = choose(arguments, &history, &mut findings)?;
+    let control = arguments.asked.limits.control();
+    let (history, mut findings, code) =
+        checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked, &control)?;
+    // What was found in time is told.
+    let control = control.overtime();
+    let chosen = choose(arguments, &history, &mut findings, &control)?;
     if chosen.is_empty() {
         let passes = witnesses::told(&history, &findings, (arguments.plain, arguments.long), &control)?;
         out.text(&passes.unwrap_or_else(|| format!("{}\n", nothing_to_explain(&findings))));
@@ -25,7 +28,13 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let examples = Examples::new(&history, &findings);
     // Several violations may be shown as the same simpler one, which names them.
     let mut explained = BTreeSet::new();
-    for violation in &chosen {
+    for (place, violation) in chosen.iter().enumerate() {
+        if let Err(interrupt) = control.check()
+            && place > 0
+        {
+            super::complain(&format!("{interrupt}: {} of {} violations are explained", place, chosen.len()));
+            break;
+        }
         let example = examples.of(violation, &control.with_time_limit(MINIMIZING));
         let is_first = explained.is_empty();
         if !explained.insert(example.violation.id) {
@@ -59,9 +68,10 @@ pub(super) fn checked(
     path: &Path,
     name: Option<&ViolationName>,
     asked: &AskedArguments,
+    control: &Control,
 ) -> anyhow::Result<(History, Findings, ExitCode)> {
-    let (history, _) = input::open(path, &asked.reading)?;
-    let findings = audit::check(&history, &options(&history, name, asked), &Control::new(), &|_| {});
+    let (history, _) = input::open(path, &asked.reading, control)?;
+    let findings = audit::check(&history, &options(&history, name, asked), control, &|_| {});
     let code = disagreements::told(path, &findings, ExitCode::Satisfied);
     Ok((history, findings, code))
 }
@@ -88,15 +98,20 @@ fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArgum
 }
 
 /// The violations to explain: one by its id, all, or the first of each pattern; none if a level that holds is.
-fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findings) -> anyhow::Result<Vec<Violation>> {
+fn choose(
+    arguments: &ExplainArguments,
+    history: &History,
+    findings: &mut Findings,
+    control: &Control,
+) -> anyhow::Result<Vec<Violation>> {
     if arguments.witness {
         witnesses::strongest(findings).with_context(|| arguments.file.display().to_string())?;
         return Ok(Vec::new());
     }
     if let Some(name) = &arguments.violation {
-        return Ok(vec![named(name, history, findings, &arguments.file)?]);
+        return Ok(vec![named(name, history, findings, &arguments.file, control)?]);
     }
-    paging::list(history, findings, arguments.asked.max_instances, SelfCheck::OfVerdicts, &Control::new());
+    paging::list(history, findings, arguments.asked.max_instances, SelfCheck::OfVerdicts, control);
     let mut chosen: Vec<Violation> =
         findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).cloned().collect();
     chosen.sort_by_key(|v| (v.levels.weakest(), v.id));
@@ -129,8 +144,9 @@ pub(super) fn named(
     history: &History,
     findings: &mut Findings,
     path: &Path,
+    control: &Control,
 ) -> anyhow::Result<Violation> {
-    let violation = paging::named(name, history, findings);
+    let violation = paging::named(name, history, findings, control);
     violation.with_context(|| format!("{}: {}", path.display(), unknown(name, findings)))
 }
 

@@ -27,13 +27,16 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         "{}: `--view` is for pictures, expected svg, png or tex",
         arguments.output.display()
     );
-    let (history, mut findings, code) = checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked)?;
-    let control = Control::new();
+    let control = arguments.asked.limits.control();
+    let (history, mut findings, code) =
+        checked(&arguments.file, arguments.violation.as_ref(), &arguments.asked, &control)?;
+    // What was found in time is drawn.
+    let control = control.overtime();
     if arguments.witness {
-        return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), out)?));
+        return Ok(code.max(witnesses::write(arguments, kind, (&history, &findings), &control, out)?));
     }
     let violation = &match &arguments.violation {
-        Some(name) => named(name, &history, &mut findings, &arguments.file)?,
+        Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
         None => simplest_violation(&findings).cloned().with_context(|| {
             format!(
                 "{}: no violation is listed; --witness draws the order that satisfies a level",

@@ -8,29 +8,21 @@ use anyhow::Context;
 use std::path::Path;
 use std::time::Instant;
 
-/// Reads one history and returns the seconds it took.
-pub(super) fn open(path: &Path, reading: &ReadingArguments) -> Result<(History, f64), OpenError> {
-    open_within(path, reading, &Control::new())
-}
-
-/// The same within the limits of `control`.
-pub(super) fn open_within(
-    path: &Path,
-    reading: &ReadingArguments,
-    control: &Control,
-) -> Result<(History, f64), OpenError> {
+/// Reads one history within the limits of `control` and returns the seconds it took.
+pub(super) fn open(path: &Path, reading: &ReadingArguments, control: &Control) -> Result<(History, f64), OpenError> {
     let (format, rules) = reading.or(&Rules::default());
-    timed(path, Request { format, rules: Some(&rules) }, control)
+    open_by(path, format, &rules, control)
 }
 
 /// The same by these rules.
-pub(super) fn open_by(path: &Path, format: Option<&str>, rules: &Rules) -> Result<(History, f64), OpenError> {
-    timed(path, Request { format, rules: Some(rules) }, &Control::new())
-}
-
-fn timed(path: &Path, request: Request<'_>, control: &Control) -> Result<(History, f64), OpenError> {
+pub(super) fn open_by(
+    path: &Path,
+    format: Option<&str>,
+    rules: &Rules,
+    control: &Control,
+) -> Result<(History, f64), OpenError> {
     let start = Instant::now();
-    let history = formats::open(path, request, control)?;
+    let history = formats::open(path, Request { format, rules: Some(rules) }, control)?;
     Ok((history, start.elapsed().as_secs_f64()))
 }
 

@@ -4,21 +4,16 @@ use super::output::{self, Output};
 use super::{ExitCode, MinimizeArguments, complain, convert, disagreements, input};
 use crate::audit;
 use crate::checkers::{Options, Verdict};
-use crate::control::Control;
 use crate::counterexample::{self, Counterexample};
 use crate::export;
-use std::time::Duration;
 
 /// How many of the smallest listed violations are tried as a starting point.
 const TRIED: usize = 4;
 
 pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let control = arguments.limits.control();
+    let (history, _) = input::open(&arguments.file, &arguments.reading, &control)?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some(history.origin().format))?;
-    let control = match arguments.time_limit {
-        Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
-        None => Control::new(),
-    };
     let (path, level) = (arguments.file.display(), arguments.level);
     let options = Options { levels: vec![level], ..Options::default() };
     let findings = audit::check(&history, &options, &control, &|_| {});
@@ -44,7 +39,7 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     let Some(example) = smallest else {
         anyhow::bail!("{path}: {level} is violated, but no violation is listed to begin with");
     };
-    let converted = export::small_history(&example, format, &Control::new());
+    let converted = export::small_history(&example, format, &control.overtime());
     let converted = converted.map_err(|why| anyhow::anyhow!("{path}: nothing was written: {why}"))?;
     convert::tell_words(format, &converted.words);
     output::write_file(&arguments.output, out, |file| Ok(converted.write(file)?))?;

@@ -61,13 +61,18 @@ pub(super) fn instances(
 }
 
 /// The violation of this name: a listed one, or any other counted instance.
-pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Findings) -> Option<Violation> {
+pub(super) fn named(
+    name: &ViolationName,
+    history: &History,
+    findings: &mut Findings,
+    control: &Control,
+) -> Option<Violation> {
     if let Some(listed) = name.find(&findings.violations) {
         return Some(listed.clone());
     }
     let ViolationId { pattern, ordinal } = name.id()?;
     let page = Page { pattern, offset: u64::from(ordinal - 1), limit: 1 };
-    instances(history, findings, page, SelfCheck::OfVerdicts, &Control::new()).ok()?.pop()
+    instances(history, findings, page, SelfCheck::OfVerdicts, control).ok()?.pop()
 }
 
 /// A window of the instances of a pattern, as text.

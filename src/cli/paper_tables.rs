@@ -119,7 +119,7 @@ fn path_of(found: &ListedFile) -> &Path {
 fn look_into(found: &ListedFile, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
     match found {
         ListedFile::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
-        ListedFile::History(path) => match input::open(path, &arguments.reading) {
+        ListedFile::History(path) => match input::open(path, &arguments.reading, &Control::new()) {
             Ok((history, _)) => Ok(table.look_into(&history, arguments.time_limit.map(Duration::from_secs_f64))),
             Err(error) => {
                 let at = match error.place() {

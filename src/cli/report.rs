@@ -8,7 +8,6 @@ use super::{ExitCode, MINIMIZING, ReportArguments, claims, complain, disagreemen
 use crate::audit::{self, Example, Examples};
 use crate::checkers::Findings;
 use crate::checkers::lattice::Promise;
-use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::files;
 use crate::history::Annotation;
@@ -30,8 +29,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         return Ok(ExitCode::Satisfied);
     }
     let promise = claims::promised(arguments.claim);
-    let (history, _) = input::open(&arguments.file, &arguments.asked.reading)?;
-    let control = Control::new();
+    let control = arguments.asked.limits.control();
+    let (history, _) = input::open(&arguments.file, &arguments.asked.reading, &control)?;
     let mut options = options(&history, arguments.violation.as_ref(), &arguments.asked);
     options.levels.extend(promise.and_then(Promise::asked));
     options.levels.sort_unstable();
@@ -43,9 +42,11 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         let (known, seconds) = (&findings.levels, findings.check_seconds);
         findings.others = Some(audit::on_other_orders(&history, &resolution, known, seconds, &control));
     }
+    // What was found in time is told.
+    let control = control.overtime();
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
-        Some(name) => named(name, &history, &mut findings, &arguments.file)?,
+        Some(name) => named(name, &history, &mut findings, &arguments.file, &control)?,
         None => match simplest_violation(&findings) {
             Some(violation) => violation.clone(),
             None => return Ok(nothing_to_report(arguments, &findings)),

@@ -19,8 +19,8 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
     let [file] = arguments.paths.as_slice() else {
         anyhow::bail!("statistics are for one history; for several, use --plume-table or --weakest-table");
     };
-    let (history, _) = input::open(file, &arguments.reading)?;
     let control = Control::new();
+    let (history, _) = input::open(file, &arguments.reading, &control)?;
     let statistics = Statistics::of(&history);
     let resolution = relations::resolve(&history, &control)?;
     let health = health::examine(&history, &resolution, &control)?;

@@ -16,10 +16,11 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
     let report = arguments.report.as_deref().context("no report is given")?;
     let both = [arguments.file.as_path(), report].iter().all(|path| *path == Path::new("-"));
     anyhow::ensure!(!both, "standard input cannot be the history and the report, one of them has to be a file");
-    let report = report_on(report, &arguments.file)?;
+    let control = arguments.limits.control();
+    let report = report_on(report, &arguments.file, &control)?;
     let (format, rules) = arguments.reading.or(&report.rules().map_err(anyhow::Error::msg)?);
-    let (history, _) = input::open_by(&arguments.file, format, &rules)?;
-    match verify::verify(&history, &report) {
+    let (history, _) = input::open_by(&arguments.file, format, &rules, &control)?;
+    match verify::verify_within(&history, &report, &control) {
         Ok(verified) => {
             let mut text = String::new();
             let mut row = |name: &str, values: &[String], note: &str| {
@@ -35,10 +36,14 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
                 row("not checked", &["whether instances are implied".to_owned()], "");
             }
             row("without evidence", &verified.without_evidence, "");
-            let is_known = verified.without_evidence.is_empty();
-            text += &match is_known {
-                true => format!("{}\n", out.paint(Paint::Good, "all evidence holds")),
-                false => format!("{}\n", out.paint(Paint::Open, "the evidence holds, but some claims have none")),
+            let is_known = verified.without_evidence.is_empty() && verified.ended.is_none();
+            text += &match verified.ended {
+                Some(interrupt) => {
+                    let said = format!("the evidence that was checked holds, not all was ({interrupt})");
+                    format!("{}\n", out.paint(Paint::Open, &said))
+                }
+                None if is_known => format!("{}\n", out.paint(Paint::Good, "all evidence holds")),
+                None => format!("{}\n", out.paint(Paint::Open, "the evidence holds, but some claims have none")),
             };
             out.text(&text);
             Ok(if is_known { ExitCode::Satisfied } else { ExitCode::Undecided })
@@ -55,9 +60,9 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
 }
 
 /// The report on `history` in a file of reports, one per line: the one with its path, or the only one.
-fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
+fn report_on(path: &Path, history: &Path, control: &Control) -> anyhow::Result<Report> {
     let name = path.display();
-    let text = formats::text_at(path, &Control::new())?;
+    let text = formats::text_at(path, control)?;
     let mut reports = Vec::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (place, line) in lines {

@@ -56,17 +56,17 @@ pub(super) fn write(
     arguments: &ExportArguments,
     kind: ExportKind,
     (history, findings): (&History, &Findings),
+    control: &Control,
     out: &mut Output,
 ) -> anyhow::Result<ExitCode> {
     let name = || arguments.output.display().to_string();
     ensure!(kind.is_of_orders(), "{}: `--witness` goes with svg, png, tex, md or txt", name());
-    let control = Control::new();
-    let resolution = relations::resolve(history, &control)?;
+    let resolution = relations::resolve(history, control)?;
     let result = strongest(findings).with_context(|| arguments.file.display().to_string())?;
-    let passes = passes(history, &resolution, result, &control)?;
+    let passes = passes(history, &resolution, result, control)?;
     let stretch = stretch(&passes, arguments)?;
     let sha256 = sha256_of_file(&arguments.file).ok();
-    let picture = compose_order(&passes, &surroundings(findings), stretch, sha256.as_deref(), &control)?;
+    let picture = compose_order(&passes, &surroundings(findings), stretch, sha256.as_deref(), control)?;
     if kind == ExportKind::Png {
         super::complain_of_fonts(history);
     }

@@ -7,14 +7,20 @@ use super::tell::Teller;
 use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, size};
 use super::{orders, reasons};
 use crate::checkers::{Level, Violation};
+use crate::control::Control;
 use crate::history::History;
 use crate::relations::{Edge, EdgeIndex};
 
 /// The argument for `example`. O(edges² + operations), and where it is small the time to decide all levels on it.
 pub fn explain(example: &Counterexample) -> Explanation {
+    explain_within(example, &Control::new())
+}
+
+/// The same; which orders matter is left out if `control` ends the work before that is known.
+pub fn explain_within(example: &Counterexample, control: &Control) -> Explanation {
     let (history, violation) = (&example.history, &example.violation);
     let reasons = reasons::reasons(history, &violation.edges, example.level);
-    let orders = orders::orders(example);
+    let orders = orders::orders(example, control);
     let words = Words::new(history, &violation.edges);
     let mut edge_reasons: Vec<String> = reasons.iter().map(|reason| reason.short.clone()).collect();
     for (edge, difference) in example.edges_needed(&orders).into_iter().zip(orders.difference.iter().cycle()) {

@@ -36,7 +36,7 @@ pub use case_tree::{CaseNode, CaseTree, Question, Supposition};
 pub use cases::case_tree;
 pub use claim::{Claim, Sight, claim};
 pub use consequences::{listed_as, simpler_ones};
-pub use explain::{edge_reason, explain, steps};
+pub use explain::{edge_reason, explain, explain_within, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, groups};
 pub use involved::involved_operations;

@@ -66,9 +66,9 @@ impl Orders {
 
 /// Decides all levels on a counterexample, and which order makes the difference. O(1) small checks, and one for each piece
 /// of an order that the argument uses; two seconds at most.
-pub(super) fn orders(example: &Counterexample) -> Orders {
+pub(super) fn orders(example: &Counterexample, control: &Control) -> Orders {
     let history = &example.history;
-    let control = Control::new().with_time_limit(TIME);
+    let control = control.overtime().with_time_limit(TIME);
     if history.n_transactions() > MOST {
         return Orders::default();
     }

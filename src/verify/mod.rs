@@ -90,6 +90,7 @@ pub use replay::{Flaw, Step};
 pub use story::Sources;
 pub use witness::Witness;
 
+use crate::control::{Control, Interrupt};
 use crate::history::{History, SessionId, TransactionId};
 use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use levels::{Accepted, Standing};
@@ -116,6 +117,8 @@ pub struct Verified {
     pub unchecked: Vec<String>,
     /// Whether it is unknown for some instances if they are implied.
     pub implied_unchecked: bool,
+    /// What ended the work before everything was checked.
+    pub ended: Option<Interrupt>,
 }
 
 /// What does not hold.
@@ -137,6 +140,12 @@ impl fmt::Display for Problem {
 /// Checks everything `report` says about `history`, with the exceptions in the module's documentation. Returns all
 /// problems.
 pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Problem>> {
+    verify_within(history, report, &Control::new())
+}
+
+/// The same within the limits of `control`: claims whose evidence was not checked when they ended the work are without
+/// evidence, counts are unchecked, and [`Verified::ended`] says why.
+pub fn verify_within(history: &History, report: &Report, control: &Control) -> Result<Verified, Vec<Problem>> {
     let mut problems = facts(history, report);
     if !problems.is_empty() {
         return Err(problems);
@@ -145,14 +154,15 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     let names = SessionNames::new(history);
     let (mut verified, mut shown) = (Verified::default(), Accepted::default());
     for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
-        match (levels::place(&level.level), witness::check(history, &resolution, &names, level)) {
+        match (levels::place(&level.level), witness::check(history, &resolution, &names, level, control)) {
             (Some(place), Ok(is_replayed)) => shown.satisfied[place] |= is_replayed,
             (None, _) => {}
             (Some(_), Err(message)) => problems.push(of_level(level, message)),
         }
     }
-    let confirmed = confirmed(history, &resolution, &names, report, &mut problems);
-    let recount = match levels::are_plain(report.levels.iter().map(|level| level.level.as_str())) {
+    let confirmed = confirmed(history, &resolution, &names, report, control, &mut problems);
+    verified.ended = control.check().err();
+    let recount = || match levels::are_plain(report.levels.iter().map(|level| level.level.as_str())) {
         true => {
             let plain = resolution.initial().without_sessions(history);
             Recount::new(&plain, &Resolution::new(&plain))
@@ -181,10 +191,15 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
         }
     }
     problems.extend(levels::contradictions(&report.levels));
-    let counted = counts::check(report, &confirmed, &recount);
-    problems.extend(counted.problems);
-    (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
-    verified.without_evidence.extend(counted.without_evidence);
+    if verified.ended.is_some() {
+        // What was not confirmed cannot be counted.
+        verified.unchecked = report.patterns.0.iter().map(|(id, _)| id.clone()).collect();
+    } else {
+        let counted = counts::check(report, &confirmed, &recount());
+        problems.extend(counted.problems);
+        (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
+        verified.without_evidence.extend(counted.without_evidence);
+    }
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 
@@ -219,12 +234,13 @@ fn confirmed<'r>(
     resolution: &Resolution<'_>,
     names: &SessionNames<'_>,
     report: &'r Report,
+    control: &Control,
     problems: &mut Vec<Problem>,
 ) -> Vec<(&'r ViolationEntry, Confirmed)> {
     let violations: Vec<&ViolationEntry> = report.violations.iter().collect();
     in_court(history, resolution, names, (Surplus::Refused, &violations), |court| {
         let mut confirmed = Vec::with_capacity(report.violations.len());
-        for violation in &report.violations {
+        for violation in report.violations.iter().take_while(|_| control.check().is_ok()) {
             match court.confirm(violation) {
                 Ok(found) => {
                     problems.extend_from_slice(&found.problems);

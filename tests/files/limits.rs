@@ -1,10 +1,11 @@
-//! A search that cannot end in time or memory ends at the limit that the user set, and says so.
+//! A search that cannot end in time or memory ends at the limit that the user set, and says so; what was found by then stays.
 
-use isoscope::checkers::{Cause, Findings, Level, Options, Verdict};
+use isoscope::audit::{self, Examples};
+use isoscope::checkers::{Cause, Findings, Level, LevelResult, Options, Verdict};
 use isoscope::control::{Control, Interrupt};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{Report, Settings};
-use isoscope::verify::verify;
+use isoscope::verify::{verify, verify_within};
 use std::time::Duration;
 
 /// Swaps of every value below `n` for every other one, all at the same time, and two more that only go together with each
@@ -66,4 +67,64 @@ fn a_hopeless_search_ends_at_the_limit_that_was_set() {
     let (findings, most) = watched;
     assert_eq!(findings.levels[0].verdict, interrupted(Interrupt::MemoryLimit));
     assert!(most <= limit, "{most} bytes were used, {limit} allowed");
+}
+
+/// More updates from 1 than to 1, of a key whose `n` values are written again and again, each in a session of its own: an order in
+/// which each replaces what it read does not exist, but there are many to try.
+fn pigeons(n: u64) -> History {
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    let key = builder.key_name("x");
+    let all = (0..n).flat_map(|from| (0..n).filter(move |to| *to != from).map(move |to| (from, to)));
+    for (place, (from, to)) in all.chain([(1, 2), (1, 2)]).enumerate() {
+        let session = builder.session_name(&place.to_string());
+        let t = builder.transaction(session, Outcome::Committed);
+        builder.operation(t, OperationKind::Read, key, Value(from), 0);
+        builder.operation(t, OperationKind::Write, key, Value(to), 0);
+    }
+    builder.finish().expect("small")
+}
+
+#[test]
+fn a_level_that_is_decided_does_not_wait_for_another_one() {
+    let history = pigeons(10);
+    let control = Control::new().with_time_limit(Duration::from_secs(60));
+    let options =
+        Options { levels: vec![Level::ReadCommitted, Level::Serializability], counts: false, ..Options::default() };
+    // The work goes on until the first level is known, and no longer.
+    let is_known = |result: &LevelResult| {
+        if result.level == Level::ReadCommitted && matches!(result.verdict, Verdict::Satisfied(_)) {
+            control.stop();
+        }
+    };
+    let findings = audit::check(&history, &options, &control, &is_known);
+    assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)), "{:?}", findings.levels[0].verdict);
+    assert_eq!(findings.levels[1].verdict, Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled)));
+}
+
+#[test]
+fn evidence_that_cannot_be_made_small_in_time_is_given_larger() {
+    let text = "a: [r x 0, w x 1] [r y 0]\nb: [r x 0, w x 2] [w y 1]\nc: [r x 2, r y 1]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    let options = Options { levels: vec![Level::SnapshotIsolation], ..Options::default() };
+    let findings = audit::check(&history, &options, &Control::new(), &|_| {});
+    let first = findings.violations.first().expect("a lost update");
+    for late in [Duration::ZERO, Duration::from_secs(1000)] {
+        let control = Control::new().with_time_limit(late);
+        let example = Examples::new(&history, &findings).of(first, &control);
+        assert!(audit::holds(&example.counterexample), "{late:?}");
+        assert!(!example.explanation.steps.is_empty(), "{late:?}");
+    }
+}
+
+#[test]
+fn what_is_not_verified_in_time_is_neither_right_nor_wrong() {
+    let history = swaps(3);
+    let report = Report::new(&history, &linearizability(&history, &Control::new()), Settings::default());
+    let control = Control::new();
+    control.stop();
+    let verified = verify_within(&history, &report, &control).expect("nothing is wrong");
+    assert_eq!(verified.ended, Some(Interrupt::Cancelled));
+    assert_eq!(verified.without_evidence, ["LIN violated"]);
+    assert!(verified.violated.is_empty());
 }

@@ -375,6 +375,25 @@ fn a_stream_that_is_no_history_is_refused_early() {
 }
 
 #[test]
+fn every_command_reads_within_its_limit() {
+    let folder = Folder::new();
+    folder.file("h.txt", LOST_UPDATE);
+    folder.file("report.json", isoscope(&folder, "check @h.txt --json --witness").stdout);
+    for command in [
+        "check @h.txt",
+        "explain @h.txt",
+        "export @h.txt -o @out.svg",
+        "report @h.txt -o @out.html",
+        "minimize @h.txt --level SI -o @out.txt",
+        "verify @h.txt @report.json",
+    ] {
+        assert_unusable(&isoscope(&folder, &format!("{command} --time-limit 0")), &["time limit"]);
+        let output = isoscope(&folder, &format!("{command} --time-limit 1000 --memory-limit 100000"));
+        assert!(code(&output) < 2, "{command}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn limits_hold_while_a_stream_is_read() {
     let folder = Folder::new();
     folder.pipe("pipe.txt");

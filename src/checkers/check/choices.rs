@@ -22,6 +22,8 @@ struct Progress {
     refuted: LevelSet,
     /// Found satisfied although not asked for.
     satisfied: LevelSet,
+    /// Whether what is found is reported at once.
+    is_final: bool,
 }
 
 impl Progress {
@@ -32,7 +34,7 @@ impl Progress {
         // Of the strong levels, an order for the strongest settles the others, and so does a violation of the weakest.
         let is_bridge = matches!(level, Level::Serializability | Level::PrefixConsistency);
         let is_worth_it = match means {
-            Means::Bridge => is_bridge && !is_open,
+            Means::Bridge(_) => is_bridge && !is_open,
             Means::Turns => is_bridge || is_open,
             // What violates the strongest weak level violates the strong ones.
             Means::Answers(_) => is_open || level == Level::TransactionalCausalConsistency,
@@ -48,13 +50,16 @@ impl Progress {
 
 impl CheckRun<'_> {
     /// Decides by choices of writers what cannot be decided without the ambiguous reads: satisfied levels may become
-    /// violated. Returns the levels that every choice violates but that are satisfied without these reads.
-    pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
+    /// violated. Returns the levels that every choice violates but that are satisfied without these reads. If they are
+    /// `final`, verdicts are reported as soon as they are found.
+    pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions, is_final: bool) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let Request { history, control, mode, .. } = self.asked;
+        // What is decided must still be shown when the time is over.
+        let control = &control.leaving_time();
         let chooser = Chooser::new(history, resolution, index, mode.search_limits(), control);
         let tears = self.tears_reads(resolution);
-        let mut progress = Progress::default();
+        let mut progress = Progress { is_final, ..Progress::default() };
         for (&level, (decision, _)) in decisions {
             match decision {
                 Ok(Decision::Satisfied(_)) if tears && level.implies(Level::CutIsolation) => {
@@ -104,6 +109,7 @@ impl CheckRun<'_> {
                             self.settle(stronger, Verdict::Violated);
                         }
                         progress.open.retain(|stronger| !stronger.implies(level));
+                        self.tell_decided(progress);
                     }
                     AmbiguousAnswer::TooMany => {}
                 }
@@ -121,6 +127,17 @@ impl CheckRun<'_> {
         }
         progress.open.retain(|weaker| !level.implies(*weaker));
         progress.satisfied.insert(level);
+        self.tell_decided(progress);
+    }
+
+    /// Reports the verdicts found so far.
+    fn tell_decided(&self, progress: &Progress) {
+        let is_open =
+            |level: &Level| progress.open.contains(level) || matches!(self.verdicts[level].0, Verdict::Undecided(_));
+        for level in self.engine_levels().into_iter().filter(|level| progress.is_final && !is_open(level)) {
+            let (verdict, seconds) = &self.verdicts[&level];
+            self.tell(level, verdict.clone(), *seconds);
+        }
     }
 
     /// Changes the verdict of a level.

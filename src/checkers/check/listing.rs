@@ -121,11 +121,12 @@ impl CheckRun<'_> {
         {
             return Ok(Some(violation));
         }
-        if let Some(violation) = refutation::refute(history, resolution, level, control)? {
-            return Ok(Some(violation));
-        }
-        if let Why::Told(violation) = why {
-            return Ok(Some(*violation));
+        match (refutation::refute(history, resolution, level, control), why) {
+            (Ok(Some(violation)), _) => return Ok(Some(violation)),
+            // Where there is no time for a small tree, there is the larger evidence.
+            (_, Why::Told(violation)) => return Ok(Some(*violation)),
+            (Err(interrupt), _) => return Err(interrupt),
+            (Ok(None), _) => {}
         }
         Ok(match refutation::search(history, resolution, level, u64::MAX, control)? {
             Searched::Violated(violation) => violation.map(|violation| *violation),

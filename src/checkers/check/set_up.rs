@@ -77,7 +77,7 @@ struct Test<'a> {
 
 impl Test<'_> {
     fn verdicts(&self, history: &History, levels: Vec<Level>) -> Vec<(Level, Verdict)> {
-        let effort = if history.n_operations() <= SMALL { Effort::Any } else { Effort::Little };
+        let effort = if history.n_operations() <= SMALL { Effort::Any } else { Effort::LITTLE };
         // Only a remark hangs on it: that is worth so much and no more.
         let mode = CheckMode { effort, patience: Budget::Bounded, tests_set_up: false, ..CheckMode::WHOLE };
         let options = Options { levels, ..self.options.clone() };

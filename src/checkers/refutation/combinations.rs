@@ -73,8 +73,10 @@ pub(in crate::checkers) fn refute_by(
     needed.chain(search.no_pick.questions.iter().copied()).for_each(|read| matters[read] = true);
     // A tree is easier to follow, as long as it is small.
     let affordable = super::MOST_OPERATIONS / history.n_operations().max(1) as u64;
-    let mut tree = Refuter { matters, left: affordable.clamp(FEWEST_CASES, MOST_CASES), ..refuter.clone() };
-    let by_cases = tree.refute(&mut resolution.choice_of_none(), 0)?;
+    let in_time = control.leaving_time();
+    let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
+    let mut tree = Refuter { matters, left, control: &in_time, ..refuter.clone() };
+    let by_cases = tree.refute(&mut resolution.choice_of_none(), 0).or_else(|_| control.check().map(|()| None))?;
     if let Some(part) = by_cases.filter(|part| part.needs.is_empty()) {
         return Ok(Some(without_cut_isolation(part.violation)));
     }

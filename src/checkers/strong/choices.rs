@@ -64,14 +64,16 @@ pub(in crate::checkers) fn decide_open(
     let level = level.or_serial();
     let question = ChoiceSearch { history, resolution, index, level, effort, control };
     let mut cases = vec![Members::default()];
+    let mut n_examined = 0;
     while let Some(members) = cases.pop() {
+        n_examined += 1;
         let (found, among) = question.among(&members)?;
         match found {
             Among::Violated => {}
             Among::Satisfied(choice, order) => {
                 return question.without_idle(choice, &order, among.as_ref().unwrap_or(index)).map(Some);
             }
-            Among::DependsOn(_) if effort == Effort::Little => return Ok(None),
+            Among::DependsOn(_) if n_examined >= effort.most(1) => return Ok(None),
             Among::GaveUp => return Ok(None),
             Among::DependsOn(t) => {
                 let Members { joined, left_out } = &members;

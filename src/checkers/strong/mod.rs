@@ -52,7 +52,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<Decision
     decide_with(index, level, Effort::Any, control)?.ok_or(Interrupt::Cancelled)
 }
 
-/// [`decide`]; with [`Effort::Little`] `None` if the answer takes more.
+/// [`decide`]; `None` if the answer takes more than a limited effort.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.

@@ -22,17 +22,30 @@ pub(super) enum Searched {
     Witness(Vec<Vertex>),
     /// No order does: all sides of these items are refuted by cycles of these edges.
     Refuted { cycles: Vec<CycleEdge>, items: Vec<Item> },
-    /// With [`Effort::Little`] only: the effort was not enough.
+    /// With a limited effort only: it was not enough.
     GaveUp,
 }
 
 /// How much work an answer is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum Effort {
-    /// Nothing that may be exponential.
-    Little,
+    /// As many times [a little](Effort::LITTLE), where it is hard.
+    Times(usize),
     /// Whatever it takes.
     Any,
+}
+
+impl Effort {
+    /// Nothing that may be exponential.
+    pub(in crate::checkers) const LITTLE: Effort = Effort::Times(1);
+
+    /// So many times `few` of what the work takes.
+    pub(super) fn most(self, few: usize) -> usize {
+        match self {
+            Effort::Times(times) => times.saturating_mul(few),
+            Effort::Any => usize::MAX,
+        }
+    }
 }
 
 /// Items decided together.
@@ -192,7 +205,7 @@ impl DecisionSearch<'_> {
                 cycles.extend(with_fixed_edges(&self.order, &problem.known, control)?);
                 return Ok(Decided::Refuted(cycles));
             }
-            if self.effort == Effort::Little && round == FEW_ROUNDS {
+            if round == self.effort.most(FEW_ROUNDS) {
                 return Ok(Decided::GaveUp);
             }
             for fact in blamed {
@@ -213,12 +226,13 @@ impl DecisionSearch<'_> {
         if !*is_hard {
             let order = &mut self.order;
             let answer = control.timed(Stage::Solve, || solve_problem(order, problem, FEW_CONFLICTS, control))?;
-            if answer.is_some() || self.effort == Effort::Little {
+            if answer.is_some() || self.effort == Effort::LITTLE {
                 return Ok(answer);
             }
         }
         *is_hard = true;
         problem.known = control.timed(Stage::Encode, || exclusions(&self.order, problem, control))?;
-        control.timed(Stage::Solve, || solve_problem(&mut self.order, problem, usize::MAX, control))
+        let most_conflicts = self.effort.most(FEW_CONFLICTS);
+        control.timed(Stage::Solve, || solve_problem(&mut self.order, problem, most_conflicts, control))
     }
 }

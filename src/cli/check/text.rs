@@ -138,7 +138,7 @@ pub(super) fn tail(path: &str, checked: &Checked, out: &Output) -> String {
     }
     text += &match checked.window {
         Some(window) => paging::text(history, findings, window, out),
-        None => violations("Violations", path, history, findings, out),
+        None => violations("Violations", path, history, findings, &checked.control, out),
     };
     for assumption in &findings.assumptions {
         text += &format!("\n{} {assumption}\n", out.paint(Paint::Faint, "Assumed:"));
@@ -223,7 +223,14 @@ fn level_line(history: &History, result: &LevelResult, width: usize, out: &Outpu
 }
 
 /// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.
-pub(super) fn violations(heading: &str, path: &str, history: &History, findings: &Findings, out: &Output) -> String {
+pub(super) fn violations(
+    heading: &str,
+    path: &str,
+    history: &History,
+    findings: &Findings,
+    control: &Control,
+    out: &Output,
+) -> String {
     let examples = Examples::new(history, findings);
     let mut simpler = examples.simpler_ones().to_vec();
     let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
@@ -235,7 +242,7 @@ pub(super) fn violations(heading: &str, path: &str, history: &History, findings:
     }
     // The first of every pattern, then the second of every pattern, …
     ranked.sort_by_key(|(n, _, violation)| (*n, violation.levels.weakest(), violation.id.pattern));
-    let control = Control::new().with_time_limit(MINIMIZING_ALL);
+    let control = control.overtime().with_time_limit(MINIMIZING_ALL);
     let mut chosen: Vec<(usize, Example)> = Vec::new();
     for (_, place, violation) in ranked {
         let example = examples.of(violation, &control);

@@ -1,6 +1,6 @@
 //! Cuts parts out of the whole history and checks whether they violate the level.
 
-use super::VERDICTS;
+use super::late;
 use crate::checkers::{self, Cause, Findings, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
@@ -351,9 +351,7 @@ impl<'a> Cutter<'a> {
 
     /// Verdicts of the small history at all levels, with a little extra time if the time is up.
     pub(super) fn verdicts(&self, found: &ViolatingPart) -> Vec<(Level, Verdict)> {
-        let fresh = Control::new().with_time_limit(VERDICTS);
-        let control = if self.control.check().is_ok() { self.control } else { &fresh };
-        verdicts(&found.history, self.level, &found.violation, control)
+        verdicts(&found.history, self.level, &found.violation, &late(self.control))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The first part that is cut out of the whole history.
 
-use super::VERDICTS;
 use super::cutter::{Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts};
+use super::{VERDICTS, late};
 use crate::checkers::{Cause, Level, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
@@ -13,7 +13,13 @@ use crate::history::{History, OperationKind, TransactionId, TransactionSet};
 const MOST_WITH_WRONG_READS: usize = 64;
 
 /// The violation with exactly its own transactions and operations, when there was not even time to resolve reads.
-pub(super) fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Interrupt) -> Counterexample {
+pub(super) fn uncut(
+    history: &History,
+    violation: &Violation,
+    level: Level,
+    interrupt: Interrupt,
+    control: &Control,
+) -> Counterexample {
     let involved = involved_operations(violation);
     let mut keep = TransactionSet::of(history, named_transactions(violation));
     involved.iter().for_each(|&o| {
@@ -23,8 +29,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
     let (history, renaming, violation) = match translate(violation, &renaming) {
         Some(translated) => {
-            let fresh = Control::new().with_time_limit(VERDICTS);
-            let listed = check_at(&small, vec![level], &fresh).violations;
+            let listed = check_at(&small, vec![level], &late(control)).violations;
             (small.with_lists_as_recorded(history, &renaming), renaming, named_by(&listed, translated))
         }
         None => {
@@ -43,10 +48,10 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
 }
 
 /// The violation in the whole history: for when no part of it shows the same. O(one check of the history).
-pub fn whole(history: &History, violation: &Violation, level: Level) -> Counterexample {
+pub fn whole(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
     let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
-    let verdicts = verdicts(&same, level, &violation, &Control::new().with_time_limit(VERDICTS));
+    let verdicts = verdicts(&same, level, &violation, &late(control).with_time_limit(VERDICTS));
     let n_transactions = history.n_transactions();
     reduced(ViolatingPart { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
 }

@@ -42,8 +42,13 @@ pub use cutter::Minimizer;
 use cutter::{Cutter, ViolatingPart};
 use std::time::Duration;
 
-/// The final check of all levels may take this long even when the time for minimizing is up.
+/// The final check of all levels may take this long even when the work was stopped, and of a whole history.
 const VERDICTS: Duration = Duration::from_millis(500);
+
+/// For the final check of all levels, even when the time for minimizing is up.
+fn late(control: &Control) -> Control {
+    if control.is_stopped() { Control::new().with_time_limit(VERDICTS) } else { control.overtime() }
+}
 
 /// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
 /// possible.
@@ -59,7 +64,7 @@ pub fn minimize(history: &History, violation: &Violation, control: &Control) -> 
 pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
     match Minimizer::new(history, control) {
         Ok(minimizer) => minimizer.at_level(violation, level, control),
-        Err(interrupt) => first::uncut(history, violation, level, interrupt),
+        Err(interrupt) => first::uncut(history, violation, level, interrupt, control),
     }
 }
 
@@ -107,7 +112,7 @@ impl Cutter<'_> {
     fn minimize(mut self) -> Counterexample {
         let Some((core, is_cut)) = self.first() else {
             let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
-            let mut example = first::uncut(self.history, self.original, self.level, interrupt);
+            let mut example = first::uncut(self.history, self.original, self.level, interrupt, self.control);
             example.n_transactions_of_whole = self.history.n_transactions();
             return example;
         };
