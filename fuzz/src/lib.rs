@@ -19,6 +19,11 @@ const NEXT_FILE: &[u8] = b"\n--next-file--\n";
 /// Enough for every history of the size that [`check`] makes; a search that takes longer is left undecided.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
+/// The names of all formats.
+pub fn formats() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|format| format.name)
+}
+
 /// Reads the bytes as a history of the format with this number, modulo the number of formats.
 pub fn read_as_format_at(number: u8, bytes: &[u8]) {
     read_as(FORMATS[usize::from(number) % FORMATS.len()].name, bytes);

@@ -93,7 +93,7 @@ pub struct RulesForm {
     /// The rules by which the history was read.
     pub read_by: Rules,
     /// As [`Rules::words`]; may still be invalid.
-    words: [(&'static str, String); 7],
+    words: [(&'static str, String); 9],
     /// Why the history was not read again.
     pub error: Option<String>,
 }

@@ -199,6 +199,9 @@ impl Request<'_> {
         if assumes_set_up {
             verify_assumed_setup(history, options, control, &mut findings);
         }
+        if mode.tests_set_up && options.share.is_none() {
+            failed_cas::mark(history, control, &mut findings);
+        }
         findings
     }
 
@@ -463,6 +466,7 @@ fn verdict_of(decision: &Answer, level: Level, index: &Index) -> Verdict {
 }
 
 mod choices;
+mod failed_cas;
 mod linear;
 mod listing;
 mod plain;

@@ -115,6 +115,10 @@ impl Look<'_> {
                     add(Pattern::ThinAirRead, None);
                     continue;
                 }
+                Some(Appended::Aborted(append)) if history.ended_before(reader, history.transaction_of(*append)) => {
+                    add(Pattern::ThinAirRead, None);
+                    continue;
+                }
                 Some(Appended::Aborted(append)) => {
                     add(Pattern::AbortedRead, Some(*append));
                     continue;

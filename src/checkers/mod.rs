@@ -189,18 +189,44 @@ pub struct LevelResult {
     /// For a violated level: transactions that merely look like a set-up of the initial state and without which the
     /// violation is not established. Empty if the verdict rests on no such assumption.
     pub assuming: Vec<TransactionId>,
+    /// Whether it would be the other one if compare-and-sets of which the file only says that they failed were read the other
+    /// way.
+    pub hangs_on_failed_cas: bool,
 }
 
 impl LevelResult {
     /// A verdict that rests on no assumption and has no writers to name.
     pub fn new(level: Level, verdict: Verdict, checker: &'static str, seconds: f64) -> LevelResult {
-        LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() }
+        LevelResult {
+            level,
+            verdict,
+            checker,
+            seconds,
+            sources: Vec::new(),
+            assuming: Vec::new(),
+            hangs_on_failed_cas: false,
+        }
     }
 
-    /// The assumption that a violated level rests on, if any, in words: "T1 set up the initial state".
+    /// The assumption that the verdict rests on, if any, in words: "T1 set up the initial state".
     pub fn condition(&self, history: &History) -> Option<String> {
-        let some = self.verdict == Verdict::Violated && !self.assuming.is_empty();
-        some.then(|| format!("{} set up the initial state", names(history, &self.assuming)))
+        match &self.verdict {
+            Verdict::Violated if !self.assuming.is_empty() => {
+                Some(format!("{} set up the initial state", names(history, &self.assuming)))
+            }
+            Verdict::Violated if self.hangs_on_failed_cas => {
+                Some("failed compare-and-sets observed another value; --failed-cas dropped satisfies it".to_owned())
+            }
+            Verdict::Satisfied(_) if self.hangs_on_failed_cas => {
+                Some("failed compare-and-sets did not happen; --failed-cas observed violates it".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether there is a [`condition`](Self::condition).
+    pub fn is_conditional(&self) -> bool {
+        self.hangs_on_failed_cas || !self.assuming.is_empty()
     }
 }
 

@@ -12,7 +12,8 @@ use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
-    DuplicateRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
+    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
+    ValueRule,
 };
 use crate::papers::{Counting, RcRule};
 use crate::report::TallyBy;
@@ -138,7 +139,8 @@ pub struct ManualArguments {
     All instances of a pattern are counted. Only the smallest of each root cause (such as two writers that many readers\n\
     saw in the wrong order) is listed, up to --max-instances. Every counted instance has an id, from TAP-n/1 to the\n\
     total count: listed ones first, then the rest. --instances lists any of them, explain --violation explains any one.\n\n\
-    Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.")]
+    Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided or nothing\n\
+    tested.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
     #[arg(value_name = "PATH", required_unless_present = "claim")]
@@ -199,6 +201,8 @@ pub struct CheckArguments {
     /// Also count the instances by what they have in common: level, key, session or cause
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["verdicts_only", "shards"])]
     pub(super) count_by: Option<TallyBy>,
+    #[command(flatten)]
+    pub(super) empty: EmptyArguments,
     /// Do not run the verifier on the evidence: verdicts then rest on the checkers alone
     #[arg(long)]
     pub(super) no_self_check: bool,
@@ -297,6 +301,9 @@ pub(super) struct RuleArguments {
     /// Failed statements in committed transactions: auto, drop, abort, split
     #[arg(long, value_name = "HOW")]
     failed: Option<FailedRule>,
+    /// Compare-and-sets that failed: format, observed (the value was another one), dropped (they did not happen)
+    #[arg(long, value_name = "HOW")]
+    failed_cas: Option<FailedCasRule>,
     /// Transactions of unknown outcome: observed, aborted, committed
     #[arg(long, value_name = "HOW")]
     unknown: Option<UnknownRule>,
@@ -306,6 +313,9 @@ pub(super) struct RuleArguments {
     /// How to interpret a list that was read: exact, last, merge
     #[arg(long, value_name = "WHAT")]
     lists: Option<ListRule>,
+    /// When two values are the same: auto, exact, text (5 and "5" are)
+    #[arg(long, value_name = "WHEN")]
+    values: Option<ValueRule>,
     /// Recorded times: use, ignore
     #[arg(long, value_name = "HOW")]
     times: Option<TimeRule>,
@@ -318,9 +328,11 @@ impl RuleArguments {
             initial: self.initial.clone().unwrap_or_else(|| otherwise.initial.clone()),
             set_up: self.init.clone().unwrap_or_else(|| otherwise.set_up.clone()),
             failed: self.failed.unwrap_or(otherwise.failed),
+            failed_cas: self.failed_cas.unwrap_or(otherwise.failed_cas),
             unknown: self.unknown.unwrap_or(otherwise.unknown),
             duplicates: self.duplicates.unwrap_or(otherwise.duplicates),
             lists: self.lists.unwrap_or(otherwise.lists),
+            values: self.values.unwrap_or(otherwise.values),
             times: self.times.unwrap_or(otherwise.times),
         }
     }
@@ -608,6 +620,17 @@ pub struct MergeArguments {
     /// Where to write the joined report; it appears only once complete [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) empty: EmptyArguments,
+}
+
+/// What counts where nothing was tested.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct EmptyArguments {
+    /// Exit with 0, not 3, where every level holds because nothing was tested: no transaction committed, or only one, or nothing
+    /// was read
+    #[arg(long)]
+    pub(super) allow_empty: bool,
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {

@@ -151,6 +151,7 @@ impl Job<'_> {
         self.print(path, &checked, line_width, target)?;
         let of_promise = |promise: &Promise| claims::verdict(promise.is_kept(&checked.findings.levels)).into();
         let code = self.promise().map_or_else(|| ExitCode::of(&checked.findings), of_promise);
+        let code = code.where_tested(checked.health.is_tested() || self.arguments.empty.allow_empty);
         Ok(disagreements::told(path, &checked.findings, code))
     }
 

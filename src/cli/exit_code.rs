@@ -9,7 +9,7 @@ use crate::report::VerdictWord;
 pub enum ExitCode {
     /// Every requested level is satisfied, or the requested work is done.
     Satisfied,
-    /// Nothing violated, but at least one level is undecided.
+    /// Nothing violated, but at least one level is undecided, or nothing was tested.
     Undecided,
     /// At least one level is violated, or the evidence in a report does not hold.
     Violated,
@@ -26,6 +26,11 @@ impl ExitCode {
     /// That of several verdicts.
     pub(super) fn worst(verdicts: impl Iterator<Item = VerdictWord>) -> ExitCode {
         verdicts.map(ExitCode::from).max().unwrap_or(ExitCode::Satisfied)
+    }
+
+    /// The same, but that a history in which nothing was tested satisfies nothing.
+    pub(super) fn where_tested(self, tested: bool) -> ExitCode {
+        if tested { self } else { self.max(ExitCode::Undecided) }
     }
 
     /// The exit code of the process.

@@ -24,7 +24,11 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Resul
         }
         Ok(())
     })?;
-    Ok(merged.iter().map(exit_code).max().unwrap_or(ExitCode::Satisfied))
+    Ok(merged
+        .iter()
+        .map(|document| exit_code(document, arguments.empty.allow_empty))
+        .max()
+        .unwrap_or(ExitCode::Satisfied))
 }
 
 /// The documents in a file, one per line.
@@ -64,14 +68,14 @@ fn levels(document: &Document) -> &[LevelEntry] {
     }
 }
 
-fn exit_code(document: &Document) -> ExitCode {
-    if let Document::Failure(_) = document {
-        return ExitCode::Unusable;
+fn exit_code(document: &Document, allow_empty: bool) -> ExitCode {
+    let of_levels = ExitCode::worst(levels(document).iter().map(|entry| entry.verdict));
+    match document {
+        Document::Failure(_) => ExitCode::Unusable,
+        Document::Elsewhere(_) => of_levels,
+        Document::Report(report) => {
+            let code = report.promised.as_ref().map_or(of_levels, |promised| claims::verdict(promised.kept).into());
+            code.where_tested(report.tested || allow_empty)
+        }
     }
-    if let Document::Report(report) = document
-        && let Some(promised) = &report.promised
-    {
-        return claims::verdict(promised.kept).into();
-    }
-    ExitCode::worst(levels(document).iter().map(|entry| entry.verdict))
 }

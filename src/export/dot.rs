@@ -84,5 +84,16 @@ fn quoted(text: &str) -> String {
 }
 
 fn html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace(']', "&#93;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::html;
+
+    #[test]
+    fn a_label_has_nothing_that_graphviz_takes_for_its_own() {
+        // A bracket before the end of an element is a syntax error to it.
+        assert_eq!(html("]<&>\""), "&#93;&lt;&amp;&gt;&quot;");
+    }
 }

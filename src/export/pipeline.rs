@@ -20,6 +20,8 @@ pub struct Tested {
     levels: Result<Vec<LevelEntry>, String>,
     /// The listed anomalies that contain no simpler one, at most [`MOST`].
     found: Vec<ReportedViolation>,
+    /// Whether there was anything to test.
+    tested: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl Tested {
             Document::Report(report) => Some(Tested::of_report(report)),
             Document::Failure(failure) => {
                 let path = failure.history.path.clone();
-                Some(Tested { path, levels: Err(failure.error.message.clone()), found: Vec::new() })
+                Some(Tested { path, levels: Err(failure.error.message.clone()), found: Vec::new(), tested: true })
             }
             Document::Elsewhere(_) => None,
         }
@@ -51,6 +53,7 @@ impl Tested {
             path: report.history.path.clone(),
             levels: Ok(report.levels.clone()),
             found: roots.take(MOST).map(ReportedViolation::new).collect(),
+            tested: report.tested,
         }
     }
 }
@@ -78,7 +81,7 @@ impl ReportedViolation {
 }
 
 /// A test suite for each history with a test case for each level: failed where it is violated, skipped where it is
-/// undecided. A history that cannot be read is an error. Errors: never, but for lack of memory.
+/// undecided or where nothing was tested. A history that cannot be read is an error. Errors: never, but for lack of memory.
 pub fn junit(tested: &[Tested]) -> Result<String, quick_junit::SerializeError> {
     let mut report = quick_junit::Report::new("IsoScope");
     for history in tested {
@@ -100,7 +103,12 @@ pub fn junit(tested: &[Tested]) -> Result<String, quick_junit::SerializeError> {
 
 fn case(history: &Tested, level: &LevelEntry) -> TestCase {
     let status = match level.verdict {
-        VerdictWord::Satisfied => TestCaseStatus::success(),
+        VerdictWord::Satisfied if history.tested => TestCaseStatus::success(),
+        VerdictWord::Satisfied => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("nothing was tested");
+            status
+        }
         VerdictWord::Violated => {
             let found: Vec<&ReportedViolation> =
                 history.found.iter().filter(|found| found.levels.contains(&level.level)).collect();
@@ -143,6 +151,8 @@ pub fn sarif(tested: &[Tested]) -> Value {
                 notifications.push(note("error", message.clone()));
             }
             Ok(levels) => {
+                let untested = (!history.tested).then(|| note("warning", "nothing was tested".to_owned()));
+                notifications.extend(untested);
                 let open = levels.iter().filter(|level| level.verdict == VerdictWord::Undecided);
                 notifications.extend(open.map(|level| {
                     let reason = level.reason.as_deref().unwrap_or("not known");

@@ -5,9 +5,9 @@
 //! compared ([`losses`]); nothing that changes a verdict leaves this module. Where the format is narrower than the
 //! history, the history is rewritten first ([`Fit`]), as little as possible, and the result says so.
 
-use super::{FilePart, Input, WriteError, Writer, container, losses, read, writer};
+use super::{FilePart, Input, Request, WriteError, Writer, container, losses, read, writer};
 use crate::control::Control;
-use crate::history::{History, NameTable};
+use crate::history::{History, NameTable, Rules, ValueRule};
 use std::io;
 
 /// How sessions, transactions, keys and values are named in the output.
@@ -237,7 +237,10 @@ impl Target<'_> {
 
     /// What another program will read: by the default rules.
     fn read_back(&self, files: &[(String, Vec<u8>)]) -> Result<History, Obstacle> {
-        let read = |input: &Input<'_>| read(input, Some(self.format), self.control);
+        // Values that are the same as text were told apart before, or are one by now.
+        let rules = Rules { values: ValueRule::Exact, ..Rules::default() };
+        let request = Request { format: Some(self.format), rules: Some(&rules) };
+        let read = |input: &Input<'_>| read(input, request, self.control);
         let history = match files {
             [(name, bytes)] if name.is_empty() => read(&Input::new("", bytes)),
             _ => {

@@ -8,6 +8,7 @@
 mod conditions;
 mod set_up;
 mod survey;
+mod tested;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -73,6 +74,10 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// Nothing that a level could be violated by.
+    NothingTested = "nothing-tested", "Nothing was tested";
+    /// Hardly any transaction committed.
+    FewCommitted = "few-committed", "Few transactions committed";
     /// Values that no transaction wrote, most likely real anomalies.
     ThinAir = "unwritten-thin-air", "Reads out of thin air";
     /// Values that no transaction wrote, since the log lacks their writers.
@@ -203,6 +208,11 @@ impl Health {
         self.findings.iter().filter(|finding| finding.severity < Severity::Note)
     }
 
+    /// Whether the history has anything that a level could be violated by.
+    pub fn is_tested(&self) -> bool {
+        self.finding(Kind::NothingTested).is_none()
+    }
+
     /// The finding of a kind, if there is one.
     pub fn finding(&self, kind: Kind) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.kind == kind)
@@ -220,6 +230,7 @@ pub fn examine(history: &History, resolution: &Resolution, control: &Control) ->
     let version_order = VersionOrder::of(history, &survey);
     control.check()?;
     let mut findings = unwritten::findings(history, resolution, &survey, control)?;
+    findings.extend(tested::finding(history, resolution));
     findings.extend(writes::findings(history, resolution));
     control.check()?;
     findings.extend(times::findings(history, resolution));

@@ -2,10 +2,11 @@
 
 use super::names::{positional_id, positional_name};
 use super::{
-    DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
-    OperationKind, Outcome, Rules, SessionId, SetUpRule, TimeRule, TransactionId, UnknownRule, Value, as_typed,
+    DuplicateRule, FailedCasRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names,
+    OperationId, OperationKind, Outcome, Rules, SessionId, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
+    as_typed,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl History {
     /// This history, interpreted by `rules`, with a sentence in [`assumptions`](History::assumptions) for each choice
@@ -13,8 +14,10 @@ impl History {
     ///
     /// O(operations). Errors: a rule names a value or transaction that is not there.
     pub fn with_rules(mut self, rules: &Rules) -> Result<History, String> {
-        let recorded = self.figures();
         self.rules = rules.clone();
+        self.settle_failed_cas();
+        let recorded = self.figures();
+        self.settle_values(rules.values)?;
         self.settle_failed(rules.failed);
         self.settle_unknown(rules.unknown);
         if rules.times == TimeRule::Ignore && self.intervals.take().is_some() {
@@ -45,8 +48,55 @@ impl History {
         Ok(self)
     }
 
-    fn assume(&mut self, sentence: String) {
+    pub(super) fn assume(&mut self, sentence: String) {
         self.assumptions.push(sentence);
+    }
+
+    fn settle_failed_cas(&mut self) {
+        let n = self.set_failed_cas(self.failed_cas());
+        let (they, it) = if n == 1 { ("compare-and-set", "it") } else { ("compare-and-sets", "they") };
+        let sentence = match self.failed_cas() {
+            FailedCasRule::Observed => format!(
+                "{n} {they} failed because the comparison failed: {it} observed another value (--failed-cas observed; \
+                 dropped: {it} did not happen, for whatever reason)."
+            ),
+            FailedCasRule::Dropped => format!(
+                "{n} {they} failed and did not happen, for whatever reason (--failed-cas dropped; observed: the comparison \
+                 failed, so {it} observed another value)."
+            ),
+            FailedCasRule::Format => return,
+        };
+        if n > 0 {
+            self.assume(sentence);
+        }
+    }
+
+    /// Lets each transaction that is nothing but a compare-and-set that failed count as an observation or not at all; how many
+    /// there are. O(failed compare-and-sets).
+    fn set_failed_cas(&mut self, rule: FailedCasRule) -> usize {
+        let outcome = match rule {
+            FailedCasRule::Format => return 0,
+            FailedCasRule::Observed => Outcome::Committed,
+            FailedCasRule::Dropped => Outcome::Aborted,
+        };
+        let alone = |t: &TransactionId| self.operation_range(*t).len() == 1 && self.outcome(*t) != Outcome::Unknown;
+        let failed: Vec<TransactionId> =
+            self.differs.iter().map(|(o, _)| self.transaction_of(*o)).filter(alone).collect();
+        failed.iter().for_each(|t| self.outcomes[t.index()] = outcome);
+        failed.len()
+    }
+
+    /// This history where failed compare-and-sets have the other meaning, if the file leaves that open and has any. O(size of
+    /// the history).
+    pub fn with_other_failed_cas(&self) -> Option<History> {
+        let other = match self.failed_cas() {
+            FailedCasRule::Format => return None,
+            FailedCasRule::Observed => FailedCasRule::Dropped,
+            FailedCasRule::Dropped => FailedCasRule::Observed,
+        };
+        let mut again = (!self.differs.is_empty()).then(|| self.clone())?;
+        again.rules.failed_cas = other;
+        (again.set_failed_cas(other) > 0).then_some(again)
     }
 
     fn settle_failed(&mut self, rule: FailedRule) {
@@ -196,19 +246,32 @@ impl History {
         Ok(())
     }
 
-    /// For each key whose initial version is not read otherwise, the first value in the history that is
-    /// read and that no transaction writes becomes the initial one.
+    /// For each key whose initial version is not read otherwise, the first value in the history that is read and that no
+    /// transaction writes, or only ones that begin after the reader has ended, becomes the initial one.
     fn take_unwritten_as_initial(&mut self, why: &str) {
-        let written: FxHashSet<(KeyId, Value)> = (0..self.n_operations())
-            .filter(|&o| self.kinds[o] == OperationKind::Write)
-            .map(|o| (self.keys[o], self.values[o]))
-            .collect();
+        // When the first writer of each value began; before all time where that is not known.
+        let mut written: FxHashMap<(KeyId, Value), i64> = FxHashMap::default();
+        let mut ends = vec![i64::MAX; self.n_operations()];
+        for t in self.transactions() {
+            let ran = self.interval(t);
+            let began = ran.map_or(i64::MIN, |ran| ran.start);
+            let ended = ran.filter(|_| self.outcome(t) != Outcome::Unknown).map_or(i64::MAX, |ran| ran.end);
+            for o in self.operation_range(t) {
+                ends[o] = ended;
+                if self.kinds[o] == OperationKind::Write {
+                    let first = written.entry((self.keys[o], self.values[o])).or_insert(began);
+                    *first = began.min(*first);
+                }
+            }
+        }
+        let was_written =
+            |o: usize| written.get(&(self.keys[o], self.values[o])).is_some_and(|&began| began <= ends[o]);
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
         // A key whose initial version is known has no other one.
         let is_initial = |o: usize| {
             let value = self.values[o];
-            let named = Some(value) == self.initial_value && !written.contains(&(self.keys[o], value));
+            let named = Some(value) == self.initial_value && !was_written(o);
             self.kinds[o] == OperationKind::Read && (value == Value::INITIAL || named)
         };
         let known: FxHashSet<KeyId> =
@@ -219,7 +282,7 @@ impl History {
             let unwritten = self.kinds[o] == OperationKind::Read
                 && value.0 <= Value::MAX_NUMBER
                 && Some(value) != self.initial_value
-                && !written.contains(&(key, value));
+                && !was_written(o);
             if unwritten && initial[key.index()].is_none() && !known.contains(&key) {
                 initial[key.index()] = Some(value);
                 n += 1;

@@ -34,6 +34,7 @@ mod outcomes;
 mod renumber;
 mod restrict;
 mod rules;
+mod same_text;
 mod stats;
 mod visible;
 mod words;
@@ -50,14 +51,15 @@ pub use origin::{LEVEL_CLAIMED, Origin, Spot, Unit};
 pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
-    DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
+    DuplicateRule, FailedCasRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule,
+    UnknownRule, ValueRule,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
 pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible, visible_line};
 pub(crate) use words::words;
 
 use lines::Lines;
-use names::UNNUMBERED;
+use names::{UNNUMBERED, visible_name};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -280,6 +282,12 @@ impl History {
         self.intervals.as_ref().and_then(|intervals| intervals[transaction.index()])
     }
 
+    /// Whether a transaction is known to have ended before another one began: then it saw nothing of that one.
+    pub fn ended_before(&self, one: TransactionId, other: TransactionId) -> bool {
+        let is_known = self.outcome(one) != Outcome::Unknown;
+        is_known && self.interval(one).zip(self.interval(other)).is_some_and(|(one, other)| one.end < other.start)
+    }
+
     /// Whether any transaction has times.
     pub fn has_times(&self) -> bool {
         self.intervals.as_ref().is_some_and(|intervals| intervals.iter().any(Option::is_some))
@@ -378,6 +386,14 @@ impl History {
         !self.differs.is_empty()
     }
 
+    /// What the compare-and-sets mean of which the file only says that they failed.
+    pub fn failed_cas(&self) -> FailedCasRule {
+        match self.rules.failed_cas {
+            FailedCasRule::Format => self.suggestions.failed_cas,
+            rule => rule,
+        }
+    }
+
     /// The rules by which the file was interpreted.
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -420,7 +436,7 @@ impl History {
     /// Name of a transaction for people, [`visible`]: `T295` if the file numbers transactions, else session name and
     /// 1-based position (`a1`, `S4#1`, `node2#1`), "initial state" for ⊥.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
-        visible(&self.display_name(transaction))
+        visible_name(&self.display_name(transaction))
     }
 
     /// The same verbatim.
@@ -511,7 +527,7 @@ impl History {
 
     /// A value for people: as in the file, [`visible`]; `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
     pub fn value_name(&self, value: Value) -> String {
-        visible(&self.exact_value_name(value))
+        visible_name(&self.exact_value_name(value))
     }
 
     /// The same verbatim, for data: it may contain anything.

@@ -26,6 +26,11 @@ pub(super) fn positional_id(session: &str, position: usize) -> String {
     }
 }
 
+/// A name, [`visible`]; an empty one as a pair of quotes.
+pub(super) fn visible_name(name: &str) -> String {
+    if name.is_empty() { "\"\"".to_owned() } else { visible(name) }
+}
+
 /// A table of names by dense id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
@@ -89,7 +94,7 @@ impl Names {
     /// The name at `index`, [`visible`].
     pub fn visible(&self, index: usize) -> String {
         match self {
-            Names::Strings(strings) => visible(&strings[index]),
+            Names::Strings(strings) => visible_name(&strings[index]),
             _ => self.get(index),
         }
     }
@@ -101,5 +106,15 @@ impl Names {
             Names::Numbers(numbers) => Names::Numbers(indices.map(|i| numbers[i]).collect()),
             Names::Strings(strings) => Names::Strings(indices.map(|i| strings[i].clone()).collect()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible_name;
+
+    #[test]
+    fn an_empty_name_can_be_seen() {
+        assert_eq!([visible_name(""), visible_name("x")], ["\"\"", "x"]);
     }
 }

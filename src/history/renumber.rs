@@ -174,7 +174,7 @@ impl History {
     }
 
     /// Replaces each value that is neither initial nor unrecorded.
-    fn map_values(&mut self, new: impl Fn(Value) -> Value) {
+    pub(super) fn map_values(&mut self, new: impl Fn(Value) -> Value) {
         let map = |value: &mut Value| {
             if value.0 <= Value::MAX_NUMBER {
                 *value = new(*value);

@@ -24,6 +24,20 @@ words! {
 }
 
 words! {
+    /// What a compare-and-set means of which the file only says that it failed.
+    #[derive(Default)]
+    FailedCasRule by word {
+        /// As the format means it; where it does not say, as it is recorded.
+        #[default]
+        Format = "format",
+        /// The comparison failed: the key had another value.
+        Observed = "observed",
+        /// It did not happen, for whatever reason.
+        Dropped = "dropped",
+    }
+}
+
+words! {
     /// What a transaction of unknown outcome counts as.
     #[derive(Default)]
     UnknownRule by word {
@@ -60,6 +74,21 @@ words! {
         Last = "last",
         /// The order of its elements, but lists of a key need not be prefixes of each other (stores that merge lists).
         Merge = "merge",
+    }
+}
+
+words! {
+    /// When two values are the same.
+    #[derive(Default)]
+    ValueRule by word {
+        /// Where they are written alike. A history is refused in which reads return values that were written only if both
+        /// are taken as text.
+        #[default]
+        Auto = "auto",
+        /// Where they are written alike.
+        Exact = "exact",
+        /// Where they are the same as text: 5 and "5".
+        Text = "text",
     }
 }
 
@@ -162,26 +191,32 @@ pub struct Rules {
     pub set_up: SetUpRule,
     /// What failed statements mean.
     pub failed: FailedRule,
+    /// What failed compare-and-sets mean.
+    pub failed_cas: FailedCasRule,
     /// What transactions of unknown outcome count as.
     pub unknown: UnknownRule,
     /// Which transaction wrote a value that several wrote.
     pub duplicates: DuplicateRule,
     /// What lists show.
     pub lists: ListRule,
+    /// When two values are the same.
+    pub values: ValueRule,
     /// Whether times count.
     pub times: TimeRule,
 }
 
 impl Rules {
     /// Name of each rule with the word of its choice, in a fixed order: the names are those of the flags.
-    pub fn words(&self) -> [(&'static str, String); 7] {
+    pub fn words(&self) -> [(&'static str, String); 9] {
         [
             ("initial", self.initial.word().to_owned()),
             ("init", self.set_up.words()),
             ("failed", self.failed.word().to_owned()),
+            ("failed-cas", self.failed_cas.word().to_owned()),
             ("unknown", self.unknown.word().to_owned()),
             ("duplicates", self.duplicates.word().to_owned()),
             ("lists", self.lists.word().to_owned()),
+            ("values", self.values.word().to_owned()),
             ("times", self.times.word().to_owned()),
         ]
     }
@@ -192,9 +227,11 @@ impl Rules {
             "initial" => self.initial = word.parse()?,
             "init" => self.set_up = word.parse()?,
             "failed" => self.failed = word.parse()?,
+            "failed-cas" => self.failed_cas = word.parse()?,
             "unknown" => self.unknown = word.parse()?,
             "duplicates" => self.duplicates = word.parse()?,
             "lists" => self.lists = word.parse()?,
+            "values" => self.values = word.parse()?,
             "times" => self.times = word.parse()?,
             _ => return Err(format!("there is no rule `{name}`")),
         }
@@ -207,6 +244,8 @@ impl Rules {
 pub struct Suggestions {
     /// For [`FailedRule::Auto`].
     pub failed: FailedRule,
+    /// For [`FailedCasRule::Format`].
+    pub failed_cas: FailedCasRule,
     /// For [`InitialRule::Format`].
     pub initial: InitialRule,
     /// The reason for the suggestions: "the file names Galera".

@@ -42,7 +42,7 @@ pub enum Appended {
     Once(OperationId),
     /// Several operations, of transactions that did not abort.
     Several,
-    /// Only transactions that aborted; the first such append.
+    /// Only transactions that aborted; of their appends the one that began first, as far as is known.
     Aborted(OperationId),
 }
 
@@ -59,7 +59,10 @@ pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
             let new = if aborted { Appended::Aborted(o) } else { Appended::Once(o) };
             let slot = found.entry((operation.key, operation.value)).or_insert(new);
             *slot = match (*slot, new) {
-                (Appended::Aborted(first), Appended::Aborted(_)) => Appended::Aborted(first),
+                (Appended::Aborted(first), Appended::Aborted(second)) => {
+                    let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
+                    if began(second) < began(first) { new } else { Appended::Aborted(first) }
+                }
                 (Appended::Aborted(_), new) => new,
                 (old, Appended::Aborted(_)) => old,
                 (Appended::Once(first), Appended::Once(second)) if first == second => new,

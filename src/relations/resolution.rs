@@ -38,14 +38,14 @@ pub enum Source {
         /// The last such write.
         write: OperationId,
     },
-    /// Only aborted transactions wrote the value (TAP-b).
+    /// Only aborted transactions wrote the value, and not all of them began after the reader had ended (TAP-b).
     Aborted {
-        /// The first of them.
+        /// The first of them that did not.
         writer: TransactionId,
         /// Its write.
         write: OperationId,
     },
-    /// No transaction wrote the value (TAP-a).
+    /// No transaction had written the value (TAP-a).
     ThinAir,
     /// The file does not say what was read.
     Unrecorded,

@@ -41,13 +41,14 @@ impl Report {
             },
             rules: history.rules().words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
             assumptions: findings.assumptions.clone(),
+            tested: true,
             health: Vec::new(),
         }
     }
 
     /// The same report with what is known about the history's health.
     pub fn with_health(self, history: &History, health: &Health) -> Report {
-        Report { health: health::entries(history, health), ..self }
+        Report { tested: health.is_tested(), health: health::entries(history, health), ..self }
     }
 }
 

@@ -155,9 +155,18 @@ pub struct Report {
     pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
     pub assumptions: Vec<String>,
+    /// False where nothing was tested: hardly anything committed, or nothing that could show a violation was read or written.
+    /// Left out where that is not so.
+    #[serde(default = "assumed", skip_serializing_if = "Clone::clone")]
+    pub tested: bool,
     /// Whether the input can be trusted, the worst first.
     #[serde(default)]
     pub health: Vec<HealthEntry>,
+}
+
+/// What is so unless it is said otherwise.
+fn assumed() -> bool {
+    true
 }
 
 impl Report {
@@ -299,7 +308,8 @@ pub struct LevelEntry {
     /// Why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only then.
+    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only then, or how failed
+    /// compare-and-sets are read where it is another one if they are read otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assuming: Option<String>,
     /// On request (`--witness`): the commit order that explains the history. Empty at CI, where nothing needs an order.

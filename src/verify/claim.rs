@@ -52,6 +52,9 @@ pub(super) fn statements(violation: &ViolationEntry) -> Result<(), String> {
         if statement.premises.iter().any(|&premise| premise == 0 || premise >= number) {
             return wrong("does not follow from earlier ones");
         }
+        if !matches!(statement.role.as_str(), "observed" | "rule" | "supposed" | "concluded" | "contradiction") {
+            return wrong("has no role in an argument");
+        }
         if statement.edges.iter().any(|&e| e >= violation.edges.len())
             || statement.transactions.iter().any(|&t| t >= violation.transactions.len())
         {
@@ -284,24 +287,30 @@ impl ClaimScope<'_> {
         require!(!said.is_empty() && holds, "other reads close the cycle")
     }
 
+    /// Whether each of these read what one transaction wrote to the key, wrote the key itself, and none that did is left out.
     fn lost_write(&self, key: &str, writer: usize, readers: &[usize]) -> Result<(), String> {
-        let took = |reader: usize| -> Result<bool, String> {
-            let t = self.transaction(reader)?;
-            Ok(self.violation.edges.iter().any(|edge| {
-                let read = match edge.reason {
-                    ReasonEntry::Reads if (edge.from, edge.to) == (writer, reader) => (edge.to, edge.to_operation),
-                    ReasonEntry::Overwrites { writer: of, .. } if (of, edge.from) == (writer, reader) => {
-                        (edge.from, edge.from_operation)
-                    }
-                    _ => return false,
-                };
-                let read = read.1.and_then(|index| operation(self.history, self.transactions, read.0, index).ok());
-                let of_key = read.map(|read| self.history.operation(read).key);
-                edge.key.as_deref() == Some(key) && of_key.is_some_and(|key| self.writes(t, key))
-            }))
+        // By place: whose version an edge says was read, and the reader, which wrote the key.
+        let update = |edge: &EdgeEntry| -> Option<(usize, usize)> {
+            let (of, reader, index) = match edge.reason {
+                ReasonEntry::Reads => (edge.from, edge.to, edge.to_operation),
+                ReasonEntry::Overwrites { writer: of, .. } => (of, edge.from, edge.from_operation),
+                _ => return None,
+            };
+            let read = operation(self.history, self.transactions, reader, index?).ok()?;
+            let is_of_key = edge.key.as_deref() == Some(key);
+            let t = self.transaction(reader).ok()?;
+            (is_of_key && self.writes(t, self.history.operation(read).key)).then_some((of, reader))
         };
+        let updates: Vec<(usize, usize)> = self.violation.edges.iter().filter_map(update).collect();
+        let distinct: FxHashSet<usize> = readers.iter().copied().collect();
         require!(!readers.is_empty(), "no transaction updated the key")?;
-        readers.iter().try_for_each(|&reader| require!(took(reader)?, "one of them did not read and write it"))
+        require!(distinct.len() == readers.len(), "it names one of them twice")?;
+        let took = |reader: &usize| updates.contains(&(writer, *reader));
+        require!(readers.iter().all(took), "one of them did not read and write it")?;
+        // Where several versions were updated, only those on the cycle are told.
+        let is_one = updates.iter().all(|(of, _)| *of == writer);
+        let is_told = updates.iter().all(|(_, reader)| distinct.contains(reader));
+        require!(!is_one || is_told, "it leaves out one that read and wrote it")
     }
 
     /// Whether snapshot isolation is the weakest level broken, and the cycle has one edge between writers of the key,

@@ -53,10 +53,10 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
     // The neighbours of a repeated element say nothing: the repetition itself is wrong.
     let is_first = |place: usize| !list[..place].contains(&list[place]);
     match pattern {
-        "TAP-a" => list.iter().any(|&value| resolution.appenders(key, value).is_empty()),
-        "TAP-b" => list.iter().any(|&value| {
+        "TAP-a" | "TAP-b" => list.iter().any(|&value| {
             let writers = resolution.appenders(key, value);
-            !writers.is_empty() && writers.iter().all(|&w| history.outcome(w) == Outcome::Aborted)
+            let is_seen = writers.iter().any(|&w| resolution.may_have_seen(t, w));
+            writers.iter().all(|&w| history.outcome(w) == Outcome::Aborted) && is_seen == (pattern == "TAP-b")
         }),
         "TAP-c" => list.iter().any(|value| {
             own.contains(value) && !own_before.contains(value) && resolution.only_appender(key, *value) == Some(t)

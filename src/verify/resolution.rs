@@ -22,9 +22,9 @@ pub(super) enum Source {
     OverwrittenOwn,
     /// An own write after the read, and no other transaction's.
     Future,
-    /// Only aborted transactions wrote the value.
+    /// Only aborted transactions wrote the value, and one of them may have been seen.
     Aborted,
-    /// No transaction wrote the value.
+    /// No transaction had written the value.
     ThinAir,
     /// Another transaction, or ⊥.
     Other {
@@ -458,6 +458,15 @@ impl<'a> Resolution<'a> {
         Source::Other { writer, after_own_write, intermediate: last.is_some_and(|write| !self.is_final(write)) }
     }
 
+    /// Whether a transaction may have seen another one: not if it had ended before that one began.
+    pub(super) fn may_have_seen(&self, reader: TransactionId, writer: TransactionId) -> bool {
+        let known_end = self.history.interval(reader).filter(|_| self.history.outcome(reader) != Outcome::Unknown);
+        match (known_end, self.history.interval(writer)) {
+            (Some(read), Some(written)) => read.end >= written.start,
+            _ => true,
+        }
+    }
+
     /// The source of a read. O(writes of its value), bounded for values that many transactions write.
     pub(super) fn source(&self, read: OperationId) -> Source {
         let history = self.history;
@@ -486,7 +495,7 @@ impl<'a> Resolution<'a> {
             } else if self.is_setup(writer) {
                 continue;
             } else if history.outcome(writer) == Outcome::Aborted {
-                aborted = true;
+                aborted |= self.may_have_seen(t, writer);
             } else if !(self.last_counts() && all.first.is_some()) {
                 all.add(writer, w);
                 let later = history.session_of(writer) == history.session_of(t) && writer > t;

@@ -169,8 +169,9 @@ fn an_unrelated_session_changes_no_verdict_and_no_assumption() {
 const MOST_OPERATIONS: usize = 2_000;
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn an_unrelated_session_changes_nothing_in_real_histories() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let (mut n, mut n_set_up) = (0, 0);
     for found in formats::histories(&[corpus], &Control::new()).expect("not stopped") {
         let ListedFile::History(path) = found else { continue };
@@ -309,8 +310,9 @@ fn a_verdict_that_rests_on_a_set_up_says_so_itself() {
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn a_real_history_rests_on_its_set_up_whatever_stands_beside_it() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let text = std::fs::read_to_string(corpus.join("plume-text/bugs/pg_ser_bug.txt")).expect("a file of the corpus");
     let said = |text: &str| {
         let input = Input::new("", text.as_bytes());

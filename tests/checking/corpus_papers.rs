@@ -39,8 +39,9 @@ fn entries(corpus: &Path) -> Vec<(String, u64)> {
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn the_papers_agree_with_the_fast_engine() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let entries = entries(&corpus);
     assert!(entries.len() > 80, "{} histories", entries.len());
     let results: Vec<Result<(usize, bool), String>> = entries
@@ -111,8 +112,9 @@ fn compare_at_strong_levels(corpus: &Path, most: &[(Checker, u64)], limit: Durat
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn the_papers_agree_with_the_fast_engine_at_strong_levels() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let tally = compare_at_strong_levels(&corpus, &MOST_AT_STRONG, LIMIT);
     let decided = |checker: Checker| tally.get(&(checker, "decided")).copied().unwrap_or(0);
     assert!(decided(Checker::PolySi) > 100 && decided(Checker::BiswasEneaSearch) > 100, "{tally:?}");
@@ -122,15 +124,16 @@ fn the_papers_agree_with_the_fast_engine_at_strong_levels() {
 #[test]
 #[ignore = "minutes"]
 fn the_papers_agree_with_the_fast_engine_at_strong_levels_on_everything() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     compare_at_strong_levels(&corpus, &MOST_AT_STRONG.map(|(checker, _)| (checker, u64::MAX)), 30 * LIMIT);
 }
 
 /// Plume's own test cases. It lists the third as a violation of RC; that takes an order that only the axiom of RA forces,
 /// so RC is violated with one commit order for all levels only.
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn plumes_test_cases_have_their_letters() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let cases = [
         ("b", "b", "+---", "+---"),
         ("f", "f", "+---", "+---"),
@@ -151,8 +154,9 @@ fn plumes_test_cases_have_their_letters() {
 /// By IsoScope's rule of counting, with one commit order for all levels; by that of Plume's program see
 /// `published_counts`.
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn bugs_have_letters_that_were_published() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let galera = open(&corpus, "plume-text/bugs/mariadb_galera.txt");
     let found = ask_one_cm(&galera, Checker::Plume);
     assert_eq!(signs(&found), "----");
@@ -171,7 +175,7 @@ fn bugs_have_letters_that_were_published() {
 #[test]
 #[ignore = "minutes"]
 fn the_papers_agree_with_the_fast_engine_on_everything() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     for (name, operations) in entries(&corpus) {
         let history = open(&corpus, &name);
         let fast = ask(&history, Checker::Fast);

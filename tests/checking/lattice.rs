@@ -682,12 +682,9 @@ fn no_cycle_of_psi_is_listed_where_sessions_do_not_count() {
 
 /// A PostgreSQL standby shows transactions in another order than the primary: long forks, which PSI allows.
 #[test]
+#[cfg_attr(not(recordings), ignore = "no recordings")]
 fn a_recorded_standby_satisfies_psi() {
     let path = common::repository("../shared/recorded/pg15-standby-long-fork.txt.zst");
-    if !path.exists() {
-        println!("skipped: the recording is not here");
-        return;
-    }
     let history = isoscope::formats::open(&path, None, &Control::new()).expect("it can be read");
     let levels = [Level::PlainParallelSnapshotIsolation, Level::ParallelSnapshotIsolation, Level::PrefixConsistency];
     let findings = ask(&history, &levels).unwrap_or_else(|problem| panic!("{problem}"));

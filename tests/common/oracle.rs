@@ -7,7 +7,7 @@
 //! the history itself, and nothing is clever: this is for histories of at most eight transactions.
 
 use isoscope::checkers::Level;
-use isoscope::history::{History, KeyId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
+use isoscope::history::{History, Interval, KeyId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use std::collections::BTreeSet;
 
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
@@ -32,6 +32,7 @@ pub(crate) struct Operation {
 pub(crate) struct Transaction {
     pub(crate) session: usize,
     pub(crate) outcome: Outcome,
+    pub(crate) ran: Option<Interval>,
     pub(crate) operations: Vec<Operation>,
 }
 
@@ -169,6 +170,7 @@ impl Observation {
             .map(|t| Transaction {
                 session: history.session_of(t).index(),
                 outcome: history.outcome(t),
+                ran: history.interval(t),
                 operations: history
                     .operations_of(t)
                     .map(|o| history.operation(o))
@@ -440,6 +442,14 @@ fn meaning_of_list(
     if writers.is_empty() { Meaning::Wrong('a') } else { Meaning::From(writers) }
 }
 
+/// Whether a transaction had not ended before another one began, as far as is known.
+fn may_see(reader: &Transaction, writer: &Transaction) -> bool {
+    match (reader.ran, writer.ran) {
+        (Some(read), Some(written)) if reader.outcome != Outcome::Unknown => read.end >= written.start,
+        _ => true,
+    }
+}
+
 /// The meaning of one read; `None` for a write. The first case that applies counts.
 fn meaning(
     transactions: &[Transaction],
@@ -475,7 +485,7 @@ fn meaning(
     }
     Some(Meaning::Wrong(match () {
         () if transactions[t].operations[at..].iter().filter(own).any(|o| o.value == value) => 'c',
-        () if others(Outcome::Aborted).next().is_some() => 'b',
+        () if others(Outcome::Aborted).any(|u| may_see(&transactions[t], &transactions[u])) => 'b',
         () => 'a',
     }))
 }

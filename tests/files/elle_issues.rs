@@ -173,8 +173,9 @@ fn elle_lost_update() {
 
 /// A graph on which Elle's search for cycles runs into its time limit.
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn elle_huge_scc() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     let history = formats::open(&corpus.join("elle/huge-scc.edn.zst"), None, &Control::new()).expect("it can be read");
     let levels = [":strong-snapshot-isolation", ":strict-serializable"].map(named);
     let findings =

@@ -15,6 +15,7 @@ mod formats;
 mod generate;
 mod hostile_names;
 mod limits;
+mod meanings;
 mod porcupine;
 mod set_up;
 mod streams;

@@ -300,8 +300,9 @@ fn the_isolation_setting_of_the_scripts_can_be_chosen() {
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn published_counterexamples_make_small_bundles() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     for file in ["mariadb_galera.txt", "yugabyte_tcc.txt", "pg_ser_bug.txt"] {
         let case = Case::of(&corpus.join("plume-text/bugs").join(file)).expect("violated");
         assert!(case.example.history.n_transactions() <= 3, "{file}");

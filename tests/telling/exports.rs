@@ -734,8 +734,9 @@ fn a_picture_too_large_for_pixels_is_refused_in_words() {
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn the_first_violation_of_each_pattern_of_real_histories_is_drawn_without_fault() {
-    let Some(corpus) = common::corpus() else { return };
+    let corpus = common::corpus();
     for file in ["mariadb_galera", "yugabyte_tcc", "pg_ser_bug"] {
         let control = Control::new();
         let path = corpus.join(format!("plume-text/bugs/{file}.txt"));

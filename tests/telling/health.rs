@@ -8,7 +8,7 @@ use isoscope::history::{FailedRule, History, Rules};
 use isoscope::relations::resolve;
 use isoscope::report::{Document, Report, Settings};
 use isoscope::{checkers, formats, verify};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn run(arguments: &[&str]) -> Output {
@@ -29,14 +29,9 @@ fn examined(history: &History) -> Health {
     examine(history, &resolution, &control).expect("no limit was set")
 }
 
-/// A history of the development corpus, if that is here.
-fn of_corpus(name: &str) -> Option<History> {
-    let path: PathBuf = common::repository("../shared/corpus").join(name);
-    if !path.exists() {
-        println!("skipped: {name} is not here");
-        return None;
-    }
-    Some(formats::open(&path, None, &Control::new()).expect("it can be read"))
+/// A history of the corpus.
+fn of_corpus(name: &str) -> History {
+    formats::open(&common::corpus().join(name), None, &Control::new()).expect("it can be read")
 }
 
 #[test]
@@ -113,25 +108,23 @@ fn figures_are_those_of_the_file_under_every_rule() {
 }
 
 #[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
 fn real_histories_are_judged_as_people_would() {
     // Galera: 162 reads of values whose writers are not in the log, seen by several sessions.
-    if let Some(history) = of_corpus("plume-text/bugs/mariadb_galera.txt") {
-        let health = examined(&history);
-        assert_eq!(health.finding(Kind::CutOff).map(|finding| finding.count), Some(162));
-        // Taking some of these values as initial would turn reads of 0, the initial version, into thin air.
-        assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.remedy.is_none()));
-        assert_eq!(health.finding(Kind::ThinAir), None);
-    }
+    let health = examined(&of_corpus("plume-text/bugs/mariadb_galera.txt"));
+    assert_eq!(health.finding(Kind::CutOff).map(|finding| finding.count), Some(162));
+    // Taking some of these values as initial would turn reads of 0, the initial version, into thin air.
+    assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.remedy.is_none()));
+    assert_eq!(health.finding(Kind::ThinAir), None);
     // Antidote: one transaction writes every key first, with values of its own.
-    if let Some(history) = of_corpus("plume-text/reproduce/antidote-3_30_20_180-hist-00000.txt") {
-        let health = examined(&history);
-        let finding = health.finding(Kind::SetUp).expect("it is told");
-        let remedy = finding.remedy.clone().expect("it has a flag");
-        let mut rules = Rules::default();
-        rules.set(remedy.rule, &remedy.choice).expect("the flag can be set");
-        let history = history.with_rules(&rules).expect("the transaction exists");
-        assert_eq!(examined(&history).doubts().count(), 0);
-    }
+    let history = of_corpus("plume-text/reproduce/antidote-3_30_20_180-hist-00000.txt");
+    let health = examined(&history);
+    let finding = health.finding(Kind::SetUp).expect("it is told");
+    let remedy = finding.remedy.clone().expect("it has a flag");
+    let mut rules = Rules::default();
+    rules.set(remedy.rule, &remedy.choice).expect("the flag can be set");
+    let history = history.with_rules(&rules).expect("the transaction exists");
+    assert_eq!(examined(&history).doubts().count(), 0);
 }
 
 #[test]

@@ -17,7 +17,7 @@ struct RuleRow {
     typed: Option<(&'static str, &'static str)>,
 }
 
-const ROWS: [RuleRow; 7] = [
+const ROWS: [RuleRow; 9] = [
     RuleRow {
         name: "initial",
         title: "Initial version",
@@ -49,6 +49,16 @@ const ROWS: [RuleRow; 7] = [
         typed: None,
     },
     RuleRow {
+        name: "failed-cas",
+        title: "Failed compare-and-sets",
+        choices: &[
+            ("format", "as the format means it"),
+            ("observed", "the comparison failed: the key had another value"),
+            ("dropped", "they did not happen, for whatever reason"),
+        ],
+        typed: None,
+    },
+    RuleRow {
         name: "unknown",
         title: "Unknown outcomes",
         choices: &[
@@ -71,6 +81,16 @@ const ROWS: [RuleRow; 7] = [
             ("exact", "the order of all elements; lists of a key are prefixes of each other"),
             ("last", "only the last element counts, as in a register"),
             ("merge", "the order of the elements, lists may diverge"),
+        ],
+        typed: None,
+    },
+    RuleRow {
+        name: "values",
+        title: "Equal values",
+        choices: &[
+            ("auto", "those written alike; refused where only the text is the same"),
+            ("exact", "those written alike"),
+            ("text", "those that are the same as text: 5 and \"5\""),
         ],
         typed: None,
     },
@@ -211,12 +231,14 @@ mod tests {
                 assert_eq!(rules.set(row.name, &format!("{prefix}7")), Ok(()));
             }
         }
-        use crate::history::{DuplicateRule, FailedRule, ListRule, TimeRule, UnknownRule};
+        use crate::history::{DuplicateRule, FailedCasRule, FailedRule, ListRule, TimeRule, UnknownRule, ValueRule};
         let sizes = [
             FailedRule::ALL.len(),
+            FailedCasRule::ALL.len(),
             UnknownRule::ALL.len(),
             DuplicateRule::ALL.len(),
             ListRule::ALL.len(),
+            ValueRule::ALL.len(),
             TimeRule::ALL.len(),
         ];
         assert_eq!(ROWS[2..].iter().map(|row| row.choices.len()).collect::<Vec<_>>(), sizes);

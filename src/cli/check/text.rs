@@ -45,8 +45,8 @@ pub(super) fn line(path: &str, width: usize, findings: &Findings, out: &Output) 
             Verdict::Violated => '-',
             Verdict::Undecided(_) => '?',
         };
-        // A star: the verdict only holds if some transactions set up the initial state.
-        let condition = if result.assuming.is_empty() { "" } else { "*" };
+        // A star: the verdict rests on an assumption that the full report names.
+        let condition = if result.is_conditional() { "*" } else { "" };
         out.paint(Paint::of((&result.verdict).into()), &format!("{}{mark}{condition}", result.level))
     });
     let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();

@@ -216,7 +216,12 @@ impl Speaker<'_> {
         let value = self.words.wrong_value(pattern, read)?;
         match pattern {
             Pattern::ThinAirRead => {
-                Some(format!("No transaction in the file {value}, and it is not the initial value"))
+                let reader = history.transaction_of(read);
+                let that = match history.interval(reader) {
+                    Some(_) => format!(" that began before {} ended", history.transaction_name(reader)),
+                    None => String::new(),
+                };
+                Some(format!("No transaction in the file{that} {value}, and it is not the initial value"))
             }
             Pattern::AbortedRead => {
                 let sets_up = |t: &TransactionId| {

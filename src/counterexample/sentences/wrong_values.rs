@@ -49,6 +49,9 @@ impl Speaker<'_> {
             return said;
         }
         match pattern {
+            Pattern::ThinAirRead if words.history.interval(words.history.transaction_of(read)).is_some() => {
+                format!("{had}, a value that no transaction in the file had written by then.")
+            }
             Pattern::ThinAirRead => format!("{had}, a value that no transaction in the file wrote."),
             Pattern::AbortedRead => match other {
                 Some(writer) => format!("{had}, which {writer} wrote before it aborted."),

@@ -3,8 +3,9 @@
 use super::calls::{self, Call, Clock, Event};
 use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb, is_wrapped};
 use super::scan::content_of;
+use crate::formats::error::escape;
 use crate::formats::{Problem, ReadError};
-use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Value};
+use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Value, cut};
 
 /// The name of the only register.
 const REGISTER: &str = "register";
@@ -129,6 +130,21 @@ impl Assembly<'_> {
         if open > 0 {
             self.builder.assume(format!("Invocations without completion: {open}, their outcome is unknown."));
         }
+        if !self.log.unread_fields.is_empty() {
+            const SHOWN: usize = 10;
+            let names: Vec<String> = self
+                .log
+                .unread_fields
+                .iter()
+                .take(SHOWN)
+                .map(|name| format!("`{}`", escape(&cut(name, SHOWN * 4))))
+                .collect();
+            let more = if self.log.unread_fields.len() > SHOWN { ", …" } else { "" };
+            self.builder.assume(format!(
+                "Fields of operations that are not read: {}{more}; no verdict depends on them.",
+                names.join(", ")
+            ));
+        }
         if calls.iter().any(|call| call.process.is_none()) {
             self.builder.lacks_sessions();
             self.builder.assume("Transactions without a process count as one session, in the order of the file.");
@@ -169,18 +185,34 @@ impl Assembly<'_> {
             return Ok(());
         }
         let touch = |event: Option<&Event<Content>>| match event.map(|event| (event.content, event.line)) {
-            Some((Content::Register { access, operand, error }, line)) => Some(Touch { access, operand, error, line }),
+            Some((Content::Register { access, operand, key, error }, line)) => {
+                Some(Touch { access, operand, key, error, line })
+            }
             _ => None,
         };
         let touches = (touch(invocation), touch(completion));
         let Some(last) = touches.1.or(touches.0) else { return Ok(()) };
-        let key = self.builder.key_name(REGISTER);
+        let key = self.register(touches, last.line)?;
         match last.access {
             Access::Read => self.read_register(draft, key, touches.1.filter(|_| outcome == Outcome::Committed)),
             Access::Write => self.write_register(draft, key, touches, outcome)?,
             Access::CompareAndSet => self.compare_and_set(draft, key, touches, outcome)?,
         }
         Ok(())
+    }
+
+    /// The register of a call: the one it names, or the only one of a file in which none is named.
+    fn register(&mut self, (invoked, completed): Touches, line: u32) -> Result<KeyId, ReadError> {
+        let named = [completed, invoked].map(|touch| touch.and_then(|touch| touch.key));
+        let other = |message: String| Err(ReadError::at(self.format, u64::from(line), 0, Problem::Other(message)));
+        match named {
+            [Some(one), Some(another)] if one != another => {
+                other("this operation has another `key` than its invocation".to_owned())
+            }
+            [Some(key), _] | [None, Some(key)] => Ok(self.key(key as usize)),
+            [None, None] if self.log.keys.is_empty() => Ok(self.builder.key_name(REGISTER)),
+            [None, None] => other("this operation has no `key`, but others have one".to_owned()),
+        }
     }
 
     /// The operations of a transaction: those of its completion or, where that has none, of its invocation.
@@ -267,8 +299,8 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one; one that failed without
-    /// an error read something other than the old value.
+    /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one. One that failed without an
+    /// error may have read something other than the old value.
     fn compare_and_set(
         &mut self,
         draft: Draft,
@@ -285,7 +317,6 @@ impl Assembly<'_> {
             self.read(draft, key, old, line);
             self.write(draft, key, new, line);
         } else if touches.1.is_some_and(|answer| !answer.error && answer.operand.one().is_none()) {
-            self.builder.set_outcome(draft, Outcome::Committed);
             let value = self.log.atoms.value(&mut self.builder, old);
             self.builder.read_of_other(draft, key, value, line);
         }
@@ -321,6 +352,8 @@ fn line_of(touches: Touches) -> u32 {
 struct Touch {
     access: Access,
     operand: Operand,
+    /// Place among the keys of the log.
+    key: Option<u32>,
     error: bool,
     line: u32,
 }

@@ -185,6 +185,8 @@ pub(in crate::formats) enum Content {
     Register {
         access: Access,
         operand: Operand,
+        /// Place among the keys of the log; none where the file knows only one register.
+        key: Option<u32>,
         /// Whether it reports an error.
         error: bool,
     },
@@ -223,6 +225,8 @@ pub(in crate::formats) struct Log<'a> {
     /// The node of each process that names one; none if it names several.
     pub(super) nodes: Vec<(Option<i64>, Option<&'a str>)>,
     node_places: FxHashMap<Option<i64>, usize>,
+    /// Names of fields that were not read and may mean something, each once.
+    pub(super) unread_fields: Vec<&'a str>,
     /// Remarks of the reader.
     pub(in crate::formats) remarks: Vec<String>,
 }
@@ -236,6 +240,16 @@ impl<'a> Log<'a> {
             self.keys.push(atom);
         }
         place
+    }
+
+    /// Notes that a field of an operation is not read, unless such fields never say what was done.
+    #[inline]
+    pub(super) fn unread_field(&mut self, name: &'a str) {
+        const MEANINGLESS: [&str; 8] =
+            ["index", "exception", "msg", "debug", "latency", "completion-time", "sub-via", "clock-offsets"];
+        if !MEANINGLESS.contains(&name) && !self.unread_fields.contains(&name) {
+            self.unread_fields.push(name);
+        }
     }
 
     /// Notes the node of a process.

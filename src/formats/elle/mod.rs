@@ -17,12 +17,13 @@
 //! | field, in any order | |
 //! |---|---|
 //! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (it is not known) |
-//! | `process` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does, with its `:shard`, is an incident |
+//! | `process`, or `client` | an integer: the session; where it is missing all operations belong to one; others are no clients; what `:nemesis` does, with its `:shard`, is an incident |
 //! | `f` | `txn` or missing |
 //! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
 //! | `time` | nanoseconds |
 //! | `node` | the server that the process used |
-//! | others | skipped |
+//! | `key` | the register of a `read`, `write` or `cas` |
+//! | others | skipped, and named unless they never mean anything (`index`) |
 //!
 //! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are
 //!   read.
@@ -36,8 +37,9 @@
 //! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`). A key or a value may also be a
 //!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and
 //!   maps in order). What is read as a vector is a list, unless vectors were written to the key.
-//! - Operations `read`, `write`, `cas` on a single register are transactions of one access to the key `register`, for
-//!   linearizability. Operations other than transactions (bank, set, counter, …) are refused.
+//! - Operations `read`, `write`, `cas` on a register are transactions of one access to the key that the field `key` names or,
+//!   where none has one, to the only register, `register`: for linearizability. A `cas` that fails without an `error` did not
+//!   happen; that its comparison failed is another reading ([`FailedCasRule`]). Operations other than transactions (bank, set, counter, …) are refused.
 //!
 //! `scan` knows the two notations, `read` what an operation looks like, `assemble` what it means. Writing (`write`)
 //! loses the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result
@@ -59,7 +61,7 @@ pub(super) use scan::{Scanner, Token, content_of};
 
 use super::{Format, Input, Likelihood, Problem, ReadError};
 use crate::control::Control;
-use crate::history::{Builder, History};
+use crate::history::{Builder, FailedCasRule, History, Suggestions};
 
 /// The row of EDN.
 pub const EDN: Format = Format::file("elle-edn", &["edn", "jepsen", "elle"], &["edn"], sniff_edn, read_edn, write::edn);
@@ -157,7 +159,9 @@ fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Con
             log
         }
     };
-    history(log, Builder::new(input.origin(format)), format, calls::clock)
+    let mut builder = Builder::new(input.origin(format));
+    builder.suggest(Suggestions { failed_cas: FailedCasRule::Dropped, ..Suggestions::default() });
+    history(log, builder, format, calls::clock)
 }
 
 /// What a line of EDN is, in a file with a line for each operation.

@@ -2,7 +2,7 @@
 
 use super::calls::{Event, Stage};
 use super::log::{Access, Atom, Content, Incident, Log, MicroOperation, Operand, Payload, Verb};
-use super::scan::{Scanner, Token};
+use super::scan::{Mark, Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
 use crate::formats::watch::Watch;
@@ -76,6 +76,11 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         false => "an operation like {:type :invoke, …}",
     };
 
+    const A_KEY: &'static str = match JSON {
+        true => "a key: a number or a string",
+        false => "a key: an integer, a keyword, a symbol, a string or a collection",
+    };
+
     fn after_array(mut self) -> Result<Log<'a>, ReadError> {
         self.scan.blanks()?;
         if self.scan.peek().is_some() {
@@ -101,12 +106,19 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         let (mut stage, mut process, mut function) = (None, Process::Missing, None);
         let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
         let (mut node, mut part, mut detail) = (None, None, (0, 0));
+        let (mut key, mut client) = (None, Process::Missing);
+        let n_unread = self.log.unread_fields.len();
         let Some(close) = self.scan.open() else { return self.scan.fail(Self::AN_OPERATION) };
         let mut first = true;
         while self.scan.more(close, &mut first)? {
             match self.scan.field()? {
                 Some("type") => stage = Some(self.stage()?),
                 Some("process") => process = self.process()?,
+                Some("client") => client = self.process()?,
+                Some("key") => {
+                    key = Some(self.scan.mark());
+                    self.scan.skip()?;
+                }
                 Some("f") => function = self.function()?,
                 Some("value") => {
                     line = self.scan.line();
@@ -122,14 +134,27 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
                     error = true;
                     self.scan.skip()?;
                 }
-                _ => self.scan.skip()?,
+                Some(name) => {
+                    self.log.unread_field(name);
+                    self.scan.skip()?;
+                }
+                None => self.scan.skip()?,
             }
         }
+        let process = match (process, client) {
+            (Process::Missing, client) => client,
+            (process, Process::Missing) => process,
+            (process, _) => {
+                self.log.unread_field("client");
+                process
+            }
+        };
         let process = match process {
             Process::Missing => None,
             Process::Client(number) => Some(number),
             Process::Other(name) => {
                 self.log.operations.truncate(begin);
+                self.log.unread_fields.truncate(n_unread);
                 let place = self.log.n_operations();
                 if !is_nemesis(name) {
                     self.pass_over(name);
@@ -148,9 +173,25 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             return self.scan.fail_line(line, format!("expected an operation with {field}, found none in this one"));
         };
         let place = self.log.n_operations();
-        let content = self.content(function, shape, line, begin, error)?;
+        let mut content = self.content(function, shape, line, begin, error)?;
+        match (&mut content, key) {
+            (Content::Register { key, .. }, Some(mark)) => *key = self.key_field(mark)?,
+            (_, Some(_)) => self.log.unread_field("key"),
+            (_, None) => {}
+        }
         self.log.events.push(Event { process, stage, time, place, line, content });
         Ok(())
+    }
+
+    /// The key of an operation on a register, from a field that was skipped; none for `nil`.
+    fn key_field(&mut self, field: Mark) -> Result<Option<u32>, ReadError> {
+        let end = self.scan.mark();
+        self.scan.back_to(field);
+        let is_nil = !self.scan.at_sequence() && !self.scan.at_map_or_set() && self.scan.token("a key")? == Token::Nil;
+        self.scan.back_to(field);
+        let key = if is_nil { None } else { Some(self.one(Self::A_KEY)?) };
+        self.scan.back_to(end);
+        Ok(key.map(|key| self.log.key_place(key)))
     }
 
     /// Counts an operation of a process that is no client.
@@ -337,14 +378,10 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     }
 
     fn key(&mut self, close: u8, first: &mut bool) -> Result<u32, ReadError> {
-        let expected = match JSON {
-            true => "a key: a number or a string",
-            false => "a key: an integer, a keyword, a symbol, a string or a collection",
-        };
         if !self.scan.more(close, first)? {
             return self.scan.fail("a key in front of the end");
         }
-        let key = self.one(expected)?;
+        let key = self.one(Self::A_KEY)?;
         Ok(self.log.key_place(key))
     }
 
@@ -425,13 +462,14 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             _ => None,
         };
         let transaction = matches!(function, None | Some("txn"));
+        let register = |access, operand| Content::Register { access, operand, key: None, error };
         let content = match (access, shape) {
             (_, Shape::Micro) if transaction || begin < end => Content::Transaction { begin, end },
             (None, Shape::Nothing) if transaction => return Ok(Content::Nothing),
-            (Some(access), Shape::Nothing) => Content::Register { access, operand: Operand::Nothing, error },
-            (Some(access), Shape::One(atom)) => Content::Register { access, operand: Operand::One(atom), error },
+            (Some(access), Shape::Nothing) => register(access, Operand::Nothing),
+            (Some(access), Shape::One(atom)) => register(access, Operand::One(atom)),
             (Some(access @ Access::CompareAndSet), Shape::Pair(old, new)) if new != Atom::NIL => {
-                Content::Register { access, operand: Operand::Pair(old, new), error }
+                register(access, Operand::Pair(old, new))
             }
             (_, shape) => return self.no_transaction(function, &shape, line),
         };

@@ -202,7 +202,7 @@ fn single_registers_are_transactions_of_one_access() {
         "S0#1: w(register) = 4",
         "S0#2?: ",
         "S1#1: r(register) = 4, w(register) = 5",
-        "S1#2: r(register) ≠ 4",
+        "S1#2!: r(register) ≠ 4",
         "S1#3!: ",
         "S1#4: r(register) = 5",
         "S2#1: r(register) = initial",

@@ -18,7 +18,7 @@ use crate::formats::elle::calls::{Clock, Event};
 use crate::formats::elle::{self, Reader, Scanner, Token};
 use crate::formats::watch::Watch;
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError};
-use crate::history::{Builder, History};
+use crate::history::{Builder, FailedCasRule, History, Suggestions};
 use memchr::memmem;
 
 /// The row of the table.
@@ -79,7 +79,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     if passed > 0 {
         log.remarks.push(format!("Lines that are no operations: {passed}, passed over."));
     }
-    elle::history(log, Builder::new(input.origin(FORMAT.name)), FORMAT.name, |_| Clock::Order(String::new()))
+    let mut builder = Builder::new(input.origin(FORMAT.name));
+    builder.suggest(Suggestions { failed_cas: FailedCasRule::Observed, ..Suggestions::default() });
+    elle::history(log, builder, FORMAT.name, |_| Clock::Order(String::new()))
 }
 
 /// One line after the prefix.
@@ -151,6 +153,7 @@ mod tests {
             "1 :ok :read 1",
         ];
         let text: String = "2014 started\r\n".to_owned() + &lines.map(line).concat();
+        // What a failed compare-and-set means is for rules to say.
         let history = parse(&text).expect("valid");
         let shown: Vec<String> = history
             .transactions()
@@ -166,7 +169,7 @@ mod tests {
                 "S0#2 Committed r(register) = 4, w(register) = 1",
                 "S0#3 Unknown w(register) = 7",
                 "S1#1 Committed w(register) = 4",
-                "S1#2 Committed r(register) ≠ 4",
+                "S1#2 Aborted r(register) ≠ 4",
                 "S1#3 Committed r(register) = 1",
                 "S2#1 Aborted ",
                 "S3#1 Unknown r(register) = 7, w(register) = 9",

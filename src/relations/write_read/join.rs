@@ -273,7 +273,10 @@ impl<'a> Join<'a> {
         }
         let reader = TransactionId(transaction);
         if found.is_empty() {
-            let first = aborted.first().map(|&at| self.writes[at as usize].operation);
+            // One that began after the reader had ended is no source, and if there is none it was no aborted read.
+            let may_be_seen =
+                |at: &&u32| !self.history.ended_before(reader, TransactionId(self.writes[**at as usize].transaction));
+            let first = aborted.iter().find(may_be_seen).map(|&at| self.writes[at as usize].operation);
             return future.or(first).unwrap_or(THIN_AIR);
         }
         if after_own_write && found.len() > 1 {
