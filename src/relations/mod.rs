@@ -35,7 +35,7 @@ mod tests;
 mod write_read;
 
 pub use appends::{
-    Appended, Repeated, appenders, appends, last_write, list_from_outside, repeated_appends, value_from_outside,
+    appenders, last_write, list_from_outside, value_from_outside,
     write_that_was_read,
 };
 pub use clock::Clock;

@@ -9,7 +9,7 @@ use crate::history::{
     DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
     UnknownRule, Value, visible,
 };
-use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
+use crate::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
@@ -321,7 +321,7 @@ pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<St
         }
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
+    let is_repeated = !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
     let lacks_sessions = example.history.origin().lacks_sessions;
