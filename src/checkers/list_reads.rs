@@ -104,16 +104,16 @@ impl Look<'_> {
         let mut seen: FxHashSet<Value> = FxHashSet::default();
         let mut sound = Sound { longest: list.len(), goes_on: Vec::with_capacity(list.len()) };
         for (place, &element) in list.iter().enumerate() {
-            let append = match self.appends.of(key, element) {
+            let known = self.appends.element(key, element).map(|known| (known.appended, known));
+            let writer = match known {
                 _ if place >= sound.longest || !seen.insert(element) => None,
-                Some(Appended::Once(append)) => Some(append),
-                Some(Appended::Several) => {
+                Some((Appended::Once(append), known)) if !known.is_alone => Some((known.by, append)),
+                Some((Appended::Once(_) | Appended::Several, _)) => {
                     sound.goes_on.push(false);
                     continue;
                 }
                 _ => None,
             };
-            let writer = append.map(|append| (self.history.transaction_of(append), append));
             let is_next = |append: OperationId, place: Option<usize>| {
                 place.and_then(|place| list.get(place)) == Some(&self.history.values()[append.index()])
             };
@@ -203,7 +203,8 @@ impl Look<'_> {
         }
         // Own appends that are not the end of the list say nothing about themselves if other transactions appended the
         // same.
-        let is_told = !shown.is_empty() || self.appends.repeated().is_empty() || history.rules().lists != ListRule::Exact;
+        let is_told =
+            !shown.is_empty() || self.appends.repeated().is_empty() || history.rules().lists != ListRule::Exact;
         if !is_told && list_from_outside(history, reader, read).is_none() {
             findings.push(Finding {
                 pattern: Pattern::IncompatibleOrder,

@@ -2,7 +2,6 @@
 
 use super::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
 use std::sync::OnceLock;
 
 /// The appends of an element.
@@ -19,10 +18,25 @@ pub enum Appended {
 /// By key and element: all appends of it, also aborted ones, in order, if there are several.
 pub type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
 
+/// An element that was appended.
+#[derive(Clone, Copy, Debug)]
+pub struct AppendedElement {
+    value: Value,
+    /// By which operations.
+    pub appended: Appended,
+    /// The transaction of the operation, if it is one.
+    pub by: TransactionId,
+    /// Whether that transaction appended nothing else to the key.
+    pub is_alone: bool,
+}
+
 /// All appends to keys that hold lists.
 #[derive(Debug, Default)]
 pub struct Appends {
-    by_element: FxHashMap<(KeyId, Value), Appended>,
+    /// By key: where its elements begin, one more than keys.
+    begin: Vec<u32>,
+    /// By key and value, each once.
+    elements: Vec<AppendedElement>,
     repeated: Repeated,
 }
 
@@ -42,44 +56,55 @@ impl Appends {
         if history.lists().is_empty() {
             return found;
         }
-        for t in history.transactions() {
-            let aborted = history.outcome(t) == Outcome::Aborted;
-            for o in history.operations_of(t) {
-                let operation = history.operation(o);
-                if operation.kind != OperationKind::Write || !history.lists().is_list(operation.key) {
-                    continue;
-                }
-                found.add((operation.key, operation.value), o, aborted);
-            }
+        let (begin, appends) = by_key(history);
+        found.begin.push(0);
+        for key in 0..history.n_keys() {
+            found.add(history, KeyId::new(key), &appends[begin[key] as usize..begin[key + 1] as usize]);
+            found.begin.push(found.elements.len() as u32);
         }
         found
     }
 
-    fn add(&mut self, element: (KeyId, Value), append: OperationId, aborted: bool) {
-        let new = if aborted { Appended::Aborted(append) } else { Appended::Once(append) };
-        let mut slot = match self.by_element.entry(element) {
-            Entry::Occupied(slot) => slot,
-            Entry::Vacant(slot) => {
-                slot.insert(new);
-                return;
-            }
+    /// Adds the appends to a key, which are in order.
+    fn add(&mut self, history: &History, key: KeyId, appends: &[(OperationId, TransactionId)]) {
+        let by = |place: Option<usize>| place.and_then(|place| appends.get(place)).map(|(_, t)| *t);
+        let element = |(place, &(append, t)): (usize, &(OperationId, TransactionId))| AppendedElement {
+            value: history.values()[append.index()],
+            appended: match history.outcome(t) {
+                Outcome::Aborted => Appended::Aborted(append),
+                _ => Appended::Once(append),
+            },
+            by: t,
+            is_alone: by(place.checked_sub(1)) != Some(t) && by(Some(place + 1)) != Some(t),
         };
-        let all = self.repeated.entry(element).or_insert_with(|| match slot.get() {
-            Appended::Once(first) | Appended::Aborted(first) => vec![*first],
-            Appended::Several => Vec::new(),
-        });
-        all.push(append);
-        slot.insert(match (*slot.get(), new) {
-            (Appended::Aborted(first), Appended::Aborted(_)) => Appended::Aborted(first),
-            (Appended::Aborted(_), new) => new,
-            (old, Appended::Aborted(_)) => old,
-            _ => Appended::Several,
-        });
+        let mut elements: Vec<AppendedElement> = appends.iter().enumerate().map(element).collect();
+        elements.sort_by_key(|element| element.value);
+        for equal in elements.chunk_by(|a, b| a.value == b.value) {
+            self.elements.extend(equal.iter().copied().reduce(|one, next| match (one.appended, next.appended) {
+                (_, Appended::Aborted(_)) => one,
+                (Appended::Aborted(_), _) => next,
+                _ => AppendedElement { appended: Appended::Several, ..one },
+            }));
+            if equal.len() > 1 {
+                let appends = equal.iter().filter_map(|element| match element.appended {
+                    Appended::Once(append) | Appended::Aborted(append) => Some(append),
+                    Appended::Several => None,
+                });
+                self.repeated.insert((key, equal[0].value), appends.collect());
+            }
+        }
     }
 
-    /// The appends of an element, if there are any.
+    /// An element, if it was appended. O(log elements of the key).
+    pub fn element(&self, key: KeyId, element: Value) -> Option<&AppendedElement> {
+        let (&begin, &end) = self.begin.get(key.index()).zip(self.begin.get(key.index() + 1))?;
+        let of_key = &self.elements[begin as usize..end as usize];
+        of_key.binary_search_by_key(&element, |known| known.value).ok().map(|at| &of_key[at])
+    }
+
+    /// The appends of an element, if there are any. O(log elements of the key).
     pub fn of(&self, key: KeyId, element: Value) -> Option<Appended> {
-        self.by_element.get(&(key, element)).copied()
+        self.element(key, element).map(|element| element.appended)
     }
 
     /// Those of elements that were appended more than once.
@@ -120,4 +145,29 @@ impl History {
             (TransactionId::new(t), read, list)
         })
     }
+}
+
+/// The appends to keys that hold lists, with their transactions, by key and in order: where those of each key begin, one
+/// more than keys, and all of them.
+fn by_key(history: &History) -> (Vec<u32>, Vec<(OperationId, TransactionId)>) {
+    let is_append =
+        |o: &usize| history.kinds()[*o] == OperationKind::Write && history.lists().is_list(history.keys()[*o]);
+    let mut begin = vec![0u32; history.n_keys() + 2];
+    for o in (0..history.n_operations()).filter(is_append) {
+        begin[history.keys()[o].index() + 2] += 1;
+    }
+    for key in 2..begin.len() {
+        begin[key] += begin[key - 1];
+    }
+    let n = begin.last().map_or(0, |&n| n as usize);
+    let mut appends = vec![(OperationId(0), TransactionId::INITIAL); n];
+    for t in history.transactions() {
+        for o in history.operation_range(t).filter(is_append) {
+            let next = &mut begin[history.keys()[o].index() + 1];
+            appends[*next as usize] = (OperationId::new(o), t);
+            *next += 1;
+        }
+    }
+    begin.pop();
+    (begin, appends)
 }

@@ -22,10 +22,7 @@ pub struct Lists {
 
 impl Lists {
     /// For the keys marked by `is_list` and these reads in ascending order, each with its key and its list.
-    pub(super) fn new<'a>(
-        is_list: Vec<bool>,
-        reads: impl Iterator<Item = (OperationId, KeyId, &'a [Value])>,
-    ) -> Lists {
+    pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, KeyId, &'a [Value])>) -> Lists {
         let mut stems = Stems::default();
         let reads = reads.map(|(read, key, list)| (read, stems.keep(key.0, list))).collect();
         Lists::of_stems(is_list, reads, stems)

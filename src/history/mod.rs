@@ -41,7 +41,7 @@ mod visible;
 mod words;
 
 pub use annotations::{Annotation, MarkPlace, Named};
-pub use appends::{Appended, Appends, Repeated};
+pub use appends::{Appended, AppendedElement, Appends, Repeated};
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};

@@ -152,7 +152,7 @@ impl History {
             let part = |s: &SessionId| self.origin.part_of_session(*s).unwrap_or_default();
             origin.part_of_session = renaming.sessions.iter().map(part).collect();
         }
-        let (values, lists) = self.restrict_values(&renaming);
+        let (values, lists) = self.restrict_values(&renaming, &keys);
         let times = || renaming.transactions.iter().filter_map(|&t| self.interval(t));
         let ran = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
         let set_up_values = match self.set_up_values.is_empty() {
@@ -202,8 +202,8 @@ impl History {
         self
     }
 
-    /// The values and lists of the kept operations, lists without elements that are no longer appended.
-    fn restrict_values(&self, renaming: &Renaming) -> (Vec<Value>, Lists) {
+    /// The values and lists of the kept operations, which have these keys, lists without elements that are no longer appended.
+    fn restrict_values(&self, renaming: &Renaming, keys: &[KeyId]) -> (Vec<Value>, Lists) {
         let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
         if self.lists.is_empty() {
             return (values, Lists::default());
@@ -230,7 +230,7 @@ impl History {
             lists.push((OperationId::new(new), Prefix { length: n_left as u32, ..prefix }));
         }
         let list = |&(o, Prefix { stem, length }): &(OperationId, Prefix)| {
-            (o, self.keys[renaming.operations[o.index()].index()], &left[&stem].0[..length as usize])
+            (o, keys[o.index()], &left[&stem].0[..length as usize])
         };
         let is_list = renaming.keys.iter().map(|&key| self.lists.is_list(key)).collect();
         (values, Lists::new(is_list, lists.iter().map(list)))

@@ -1,9 +1,10 @@
 //! Lists that are kept once if they are prefixes of each other.
 
-use rustc_hash::FxHashMap;
-
 /// Stems of one key with which a list is compared: those that were met last.
 const MOST_COMPARED: usize = 4;
+
+/// In place of a stem.
+const NONE: u32 = u32::MAX;
 
 /// A list as it is kept: the first elements of a stem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +16,18 @@ pub struct Prefix {
 }
 
 /// Lists of keys in the making. Those of one key are prefixes of each other nearly always, so they share their elements:
-/// a stem is the longest of some lists that are prefixes of it. A list that fits no stem begins one of its own.
+/// a stem is the longest of some lists that are prefixes of it. A list that fits no stem begins one of its own. Keys are
+/// dense numbers.
 #[derive(Clone, Debug)]
 pub struct Stems<T> {
     lists: Vec<Vec<T>>,
     /// By key: the stems that were met last, the latest first.
-    latest: FxHashMap<u32, Vec<u32>>,
+    latest: Vec<[u32; MOST_COMPARED]>,
 }
 
 impl<T> Default for Stems<T> {
     fn default() -> Stems<T> {
-        Stems { lists: Vec::new(), latest: FxHashMap::default() }
+        Stems { lists: Vec::new(), latest: Vec::new() }
     }
 }
 
@@ -33,7 +35,7 @@ impl<T: Copy + PartialEq> Stems<T> {
     /// Keeps a list of a key. O(elements).
     pub fn keep(&mut self, key: u32, list: &[T]) -> Prefix {
         let fits = |stem: &u32| self.lists[*stem as usize].iter().zip(list).all(|(a, b)| a == b);
-        let found = self.latest(key).iter().copied().find(fits);
+        let found = self.latest(key).find(fits);
         let stem = found.unwrap_or_else(|| {
             self.lists.push(Vec::new());
             (self.lists.len() - 1) as u32
@@ -42,8 +44,9 @@ impl<T: Copy + PartialEq> Stems<T> {
     }
 
     /// The stems of a key with which its next list is compared, the likeliest first.
-    pub fn latest(&self, key: u32) -> &[u32] {
-        self.latest.get(&key).map_or(&[], Vec::as_slice)
+    pub fn latest(&self, key: u32) -> impl Iterator<Item = u32> + use<T> {
+        let latest = self.latest.get(key as usize).copied().unwrap_or([NONE; MOST_COMPARED]);
+        latest.into_iter().take_while(|&stem| stem != NONE)
     }
 
     /// Keeps a list of `length` elements that fits a stem of its key: `last` are its last elements, at least those that
@@ -53,11 +56,14 @@ impl<T: Copy + PartialEq> Stems<T> {
         if let Some(new) = length.checked_sub(list.len()) {
             list.extend_from_slice(&last[last.len() - new..]);
         }
-        let latest = self.latest.entry(key).or_default();
-        if latest.first() != Some(&stem) {
-            latest.retain(|&other| other != stem);
-            latest.insert(0, stem);
-            latest.truncate(MOST_COMPARED);
+        if self.latest.len() <= key as usize {
+            self.latest.resize(key as usize + 1, [NONE; MOST_COMPARED]);
+        }
+        let latest = &mut self.latest[key as usize];
+        if latest[0] != stem {
+            let place = latest.iter().position(|&other| other == stem).unwrap_or(MOST_COMPARED - 1);
+            latest[..=place].rotate_right(1);
+            latest[0] = stem;
         }
         Prefix { stem, length: length as u32 }
     }

@@ -7,7 +7,7 @@
 use super::appends::list_from_outside;
 use super::index::{Index, ListOrder, Listed, NONE, Node, Slot};
 use super::resolution::{Resolution, Standing};
-use crate::history::{Appended, History, KeyId, ListRule, OperationId, TransactionId, Value};
+use crate::history::{Appended, AppendedElement, History, KeyId, ListRule, OperationId, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -92,14 +92,19 @@ impl Chosen<'_> {
         let mut order = ListOrder { reader, read, key: number, versions: Vec::new(), closed: 0, unsure: Vec::new() };
         // A transaction's place is that of its first element: if its elements are not contiguous, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
+        let slots = index.slots_of(number);
         for (place, &element) in self.elements.iter().enumerate() {
             let is_own = place >= self.n_outside;
-            let writer = match appends.of(key, element) {
+            let writer = match appends.element(key, element) {
                 _ if is_own => reader,
-                Some(Appended::Once(write)) => index.node[history.transaction_of(write).index()],
+                Some(AppendedElement { appended: Appended::Once(_), by, .. }) => index.node[by.index()],
                 _ => NONE,
             };
-            let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, number) };
+            // The versions of a key are by node.
+            let slot = |node: Node| {
+                let found = index.slot_node[slots.clone()].binary_search(&node).ok();
+                found.map(|at| (slots.start + at) as Slot)
+            };
             let several = appends.repeated().get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
             order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
             let version = slot(writer);

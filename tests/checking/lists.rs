@@ -455,11 +455,13 @@ fn what_is_removed_with_an_append_is_said_of_lists_that_end_with_own_appends_too
     let said = |text: &str| {
         let history = formats::text::parse(text).expect("a history in our notation");
         let findings = examine::check(&history);
-        let violation = findings.violations.iter().find(|v| v.id.pattern == Pattern::LostUpdate).expect("a lost update");
+        let violation =
+            findings.violations.iter().find(|v| v.id.pattern == Pattern::LostUpdate).expect("a lost update");
         counterexample::size(&counterexample::minimize(&history, violation, &Control::new()))
     };
     let own = said("c: [a l 1]\na: [a l 5, r l [1 5]]\nb: [a l 8, r l [1 8]]\n");
-    let rule = "the lists that end with it, or with it in front of their reader's own appends, and its element from others";
+    let rule =
+        "the lists that end with it, or with it in front of their reader's own appends, and its element from others";
     assert!(own.contains("fewer than these 3 transactions") && own.contains(rule), "{own}");
     let others = said("c: [a l 1]\na: [r l [1], a l 5]\nb: [r l [1], a l 8]\n");
     assert!(others.contains("the lists that end with it, and its element from others"), "{others}");

@@ -160,7 +160,9 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
                 spelled.push_str(element);
             }
             spelled.push_str(close);
-            let line = format!("{{:type :ok, :f :txn, :process 0, :value [[:append 7 {n}] [:r {key} {spelled}] [:r 8 []]]}}\n");
+            let line = format!(
+                "{{:type :ok, :f :txn, :process 0, :value [[:append 7 {n}] [:r {key} {spelled}] [:r 8 []]]}}\n"
+            );
             text.push_str(&line);
             alone.push(line);
             expected.push(format!("append(7) {n}, r({key}) = [{}], r(8) = []", list.join(" ")));
@@ -170,7 +172,8 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
             history.unwrap_or_else(|error| panic!("{error} in\n{text}"))
         };
         let texts = |history: &History| -> Vec<String> {
-            let operations = |t| history.operations_of(t).map(|o| history.operation_text(o)).collect::<Vec<_>>().join(", ");
+            let operations =
+                |t| history.operations_of(t).map(|o| history.operation_text(o)).collect::<Vec<_>>().join(", ");
             history.transactions().map(operations).collect()
         };
         let history = parse(&text);

@@ -63,8 +63,8 @@ fn lacks_appends(history: &History) -> bool {
 
 /// Whether some list ends with appends of its reader.
 fn has_own_ends(history: &History) -> bool {
-    let found = |(t, read, list): (_, _, &[Value])| list_from_outside(history, t, read).map(|outside| (outside, list));
-    history.reads_of_lists().filter_map(found).any(|(outside, list)| outside.len() < list.len())
+    let mut reads = history.reads_of_lists();
+    reads.any(|(t, read, list)| list_from_outside(history, t, read).is_some_and(|outside| outside.len() < list.len()))
 }
 
 /// Whether several operations write one value to a key. O(operations).

@@ -14,12 +14,14 @@ pub(super) struct Lists<'a> {
     texts: Vec<Text<'a>>,
 }
 
-/// The text of the first elements of a stem, of all of them if it is known.
+/// The text of the first elements of a stem.
 #[derive(Default)]
 struct Text<'a> {
     bytes: &'a [u8],
-    /// Where each element ends.
+    /// Where each element ends, the last one at the end of the text.
     ends: Vec<u32>,
+    /// Whether these are all elements.
+    is_whole: bool,
 }
 
 /// A list whose text begins like a known one.
@@ -37,28 +39,38 @@ impl<'a> Lists<'a> {
     /// to come of it, or it ends there. O(bytes of the list).
     #[inline]
     pub(super) fn begun(&self, key: u32, rest: &[u8], close: u8) -> Option<Begun> {
-        self.stems.latest(key).iter().find_map(|&stem| {
-            let Text { bytes, ends } = &self.texts[stem as usize];
+        self.stems.latest(key).find_map(|stem| {
+            let Text { bytes, ends, is_whole } = &self.texts[stem as usize];
             let n_bytes = n_common(bytes, rest);
             let next = *rest.get(n_bytes)?;
-            let length = match ends.binary_search(&(n_bytes as u32)) {
-                Ok(last) => last + 1,
-                Err(_) => return None,
+            let is_all = n_bytes == bytes.len();
+            let length = match is_all {
+                true => ends.len(),
+                false => ends.binary_search(&(n_bytes as u32)).ok()? + 1,
             };
-            let is_whole = length == self.stems.lists()[stem as usize].len();
-            let goes_on = is_whole && matches!(next, b' ' | b',');
-            (next == close || goes_on).then_some(Begun { stem, length, n_bytes })
+            let goes_on = is_all && *is_whole && matches!(next, b' ' | b',');
+            (length > 0 && (next == close || goes_on)).then_some(Begun { stem, length, n_bytes })
         })
     }
 
     /// Keeps a list that had begun and went on with these elements. `text` is all of it without the brackets, and in it
     /// the new elements end at `ends`; no text if it cannot be compared with others.
-    pub(super) fn go_on(&mut self, key: u32, begun: Begun, new: &[Atom], text: Option<&'a [u8]>, ends: &[u32]) -> Prefix {
+    pub(super) fn go_on(
+        &mut self,
+        key: u32,
+        begun: Begun,
+        new: &[Atom],
+        text: Option<&'a [u8]>,
+        ends: &[u32],
+    ) -> Prefix {
         let prefix = self.stems.extend(key, begun.stem, begun.length + new.len(), new);
-        if let (Some(bytes), false) = (text, new.is_empty()) {
+        if !new.is_empty() {
             let known = &mut self.texts[begun.stem as usize];
-            known.bytes = bytes;
-            known.ends.extend_from_slice(ends);
+            known.is_whole = text.is_some();
+            if let Some(bytes) = text {
+                known.bytes = bytes;
+                known.ends.extend_from_slice(ends);
+            }
         }
         prefix
     }
@@ -69,8 +81,9 @@ impl<'a> Lists<'a> {
         self.texts.resize_with(self.stems.lists().len(), Text::default);
         let known = &mut self.texts[prefix.stem as usize];
         if let Some(bytes) = text.filter(|_| ends.len() > known.ends.len()) {
-            *known = Text { bytes, ends: ends.to_vec() };
+            *known = Text { bytes, ends: ends.to_vec(), is_whole: false };
         }
+        known.is_whole = known.ends.len() == self.stems.lists()[prefix.stem as usize].len();
         prefix
     }
 
