@@ -30,8 +30,8 @@ struct Finding {
 
 /// Adds errors in lists to errors in reads. `known` says whether a read is already counted for a pattern because of its
 /// last element; `admit` gives the ordinal of an instance that is to be reported, by its number among those of its
-/// pattern, in node order. O(operations + elements of the lists that are no prefixes of others), where few lists are wrong;
-/// for each of those O(its elements).
+/// pattern, in node order. O(operations + elements of the lists that are no prefixes of others), and for each wrong list
+/// O(its elements).
 pub(super) fn add(
     history: &History,
     index: &Index,

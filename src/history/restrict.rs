@@ -202,7 +202,8 @@ impl History {
         self
     }
 
-    /// The values and lists of the kept operations, which have these keys, lists without elements that are no longer appended.
+    /// The values and lists of the kept operations, which have these keys, lists without elements that are no longer
+    /// appended.
     fn restrict_values(&self, renaming: &Renaming, keys: &[KeyId]) -> (Vec<Value>, Lists) {
         let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
         if self.lists.is_empty() {

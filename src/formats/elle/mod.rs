@@ -39,10 +39,10 @@
 //! - Operations `read`, `write`, `cas` on a single register are transactions of one access to the key `register`, for
 //!   linearizability. Operations other than transactions (bank, set, counter, …) are refused.
 //!
-//! `scan` knows the two notations, `read` what an operation looks like, `lists` those that were read, `assemble` what it means. Writing (`write`)
-//! loses the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result
-//! is `nil`. Where the history has no times, the order of the operations written is one that keeps the sessions;
-//! reading it back takes that order as real time.
+//! `scan` knows the two notations, `read` what an operation looks like, `lists` the lists that were read, `assemble` what
+//! it means. Writing (`write`) loses the names of transactions and of sessions that are no integers, and reads of aborted
+//! transactions whose result is `nil`. Where the history has no times, the order of the operations written is one that keeps
+//! the sessions; reading it back takes that order as real time.
 
 mod assemble;
 pub(super) mod calls;
