@@ -121,7 +121,7 @@ fn lists_of_a_store(random: &mut fastrand::Rng) -> Vec<(usize, Vec<String>)> {
         _ => random.u32(..120).to_string(),
     };
     let mut stores = [Vec::new(), Vec::new()];
-    let is_plain = random.bool();
+    let (is_plain, n) = (random.bool(), random.usize(1..25));
     let read = |_| {
         let key = random.usize(..2);
         let store: &mut Vec<String> = &mut stores[key];
@@ -140,7 +140,7 @@ fn lists_of_a_store(random: &mut fastrand::Rng) -> Vec<(usize, Vec<String>)> {
         let length = if random.bool() { store.len() } else { random.usize(..=store.len()) };
         (key, store[..length].to_vec())
     };
-    (0..random.usize(1..25)).map(read).collect()
+    (0..n).map(read).collect()
 }
 
 #[test]
