@@ -173,7 +173,7 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
         };
         let texts = |history: &History| -> Vec<String> {
             let operations =
-                |t| history.operations_of(t).map(|o| history.operation_text(o)).collect::<Vec<_>>().join(", ");
+                |t| history.operations_of(t).map(|o| history.operation_text_in_full(o)).collect::<Vec<_>>().join(", ");
             history.transactions().map(operations).collect()
         };
         let history = parse(&text);
