@@ -8,12 +8,11 @@
 use super::place::Place;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::relations::{
-    Appended, Edge, Index, NONE, Repeated, appends, last_write, list_from_outside, repeated_appends,
+use crate::history::{
+    Appended, Appends, History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
+use crate::relations::{Edge, Index, NONE, Node, last_write, list_from_outside};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Reverse;
 
 /// Most distinct lists of maximal length that are compared with all others of their key.
 const MOST_LONGEST: usize = 16;
@@ -31,7 +30,8 @@ struct Finding {
 
 /// Adds errors in lists to errors in reads. `known` says whether a read is already counted for a pattern because of its
 /// last element; `admit` gives the ordinal of an instance that is to be reported, by its number among those of its
-/// pattern, in node order. O(operations + elements read).
+/// pattern, in node order. O(operations + elements of the lists that are no prefixes of others), and for each wrong list
+/// O(its elements).
 pub(super) fn add(
     history: &History,
     index: &Index,
@@ -43,16 +43,23 @@ pub(super) fn add(
     if history.lists().is_empty() {
         return Ok(());
     }
-    let (appends, repeated) = (appends(history), repeated_appends(history));
-    let look = Look { history, index, appends, repeated, initial: history.initial_appends() };
+    let look = Look { history, index, appends: history.appends(), initial: history.initial_appends() };
     let mut findings = Vec::new();
-    for (n, (read, _)) in history.lists().iter().enumerate() {
+    let mut stems: Vec<Option<Sound>> = Vec::new();
+    stems.resize_with(history.lists().stems().len(), || None);
+    for (n, (reader, read, list)) in history.reads_of_lists().enumerate() {
         if n % 1024 == 0 {
             control.check()?;
         }
-        let reader = history.transaction_of(read);
-        if index.node[reader.index()] != NONE {
-            look.at(reader, read, &mut findings);
+        if index.node[reader.index()] == NONE {
+            continue;
+        }
+        let key = history.keys()[read.index()];
+        let known = history.lists().prefix_of(read).map_or(0, |prefix| prefix.stem as usize);
+        let sound = stems[known].get_or_insert_with(|| look.sound(key, &history.lists().stems()[known]));
+        let outside = list_from_outside(history, reader, read);
+        if !outside.is_some_and(|outside| look.is_sound(reader, key, outside, sound)) {
+            look.at(reader, read, outside.unwrap_or(list), &mut findings);
         }
     }
     if history.rules().lists == ListRule::Exact {
@@ -79,19 +86,68 @@ pub(super) fn add(
 struct Look<'a> {
     history: &'a History,
     index: &'a Index,
-    appends: FxHashMap<(KeyId, Value), Appended>,
-    repeated: Repeated,
+    appends: &'a Appends,
     /// By key: the elements with which every list of the key begins.
     initial: FxHashMap<KeyId, Vec<OperationId>>,
 }
 
+/// Which prefixes of a list are without an error, unless they have elements that their reader appended.
+struct Sound {
+    /// The most elements that they have.
+    longest: usize,
+    /// By element of it: whether its transaction appended more after it, so that no list ends there.
+    goes_on: Vec<bool>,
+}
+
 impl Look<'_> {
-    /// Checks one list.
-    fn at(&self, reader: TransactionId, read: OperationId, findings: &mut Vec<Finding>) {
+    fn sound(&self, key: KeyId, list: &[Value]) -> Sound {
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut sound = Sound { longest: list.len(), goes_on: Vec::with_capacity(list.len()) };
+        for (place, &element) in list.iter().enumerate() {
+            let known = self.appends.element(key, element).map(|known| (known.appended, known));
+            let writer = match known {
+                _ if place >= sound.longest || !seen.insert(element) => None,
+                Some((Appended::Once(append), known)) if !known.is_alone => Some((known.by, append)),
+                Some((Appended::Once(_) | Appended::Several, _)) => {
+                    sound.goes_on.push(false);
+                    continue;
+                }
+                _ => None,
+            };
+            let is_next = |append: OperationId, place: Option<usize>| {
+                place.and_then(|place| list.get(place)) == Some(&self.history.values()[append.index()])
+            };
+            let before = writer.and_then(|(t, append)| self.neighbour(t, append, false));
+            if writer.is_none() || before.is_some_and(|before| !is_next(before, place.checked_sub(1))) {
+                sound.longest = sound.longest.min(place);
+                break;
+            }
+            let after = writer.and_then(|(t, append)| self.neighbour(t, append, true));
+            sound.goes_on.push(after.is_some());
+            if after.is_some_and(|after| !is_next(after, Some(place + 1))) {
+                sound.longest = sound.longest.min(place + 1);
+            }
+        }
+        sound
+    }
+
+    /// Whether a list shows no error: one without own appends at its end, and a prefix of what `sound` is about.
+    fn is_sound(&self, reader: TransactionId, key: KeyId, list: &[Value], sound: &Sound) -> bool {
+        let history = self.history;
+        let is_own = |o: OperationId| {
+            let operation = history.operation(o);
+            operation.kind == OperationKind::Write && operation.key == key && list.contains(&operation.value)
+        };
+        list.len() <= sound.longest
+            && !list.len().checked_sub(1).is_some_and(|last| sound.goes_on[last])
+            && self.lacks_initial(key, list).is_none()
+            && !history.operations_of(reader).any(is_own)
+    }
+
+    /// Checks one list, without own appends at its end.
+    fn at(&self, reader: TransactionId, read: OperationId, outside: &[Value], findings: &mut Vec<Finding>) {
         let history = self.history;
         let key = history.keys()[read.index()];
-        let Some(all) = history.lists().read_by(read) else { return };
-        let outside = list_from_outside(history, reader, read).unwrap_or(all);
         let mut seen: FxHashSet<Value> = FxHashSet::default();
         let mut shown: Vec<Pattern> = Vec::new();
         let mut add = |pattern: Pattern, append: Option<OperationId>| {
@@ -110,7 +166,7 @@ impl Look<'_> {
                 }
                 continue;
             }
-            let append = match self.appends.get(&(key, element)) {
+            let append = match self.appends.of(key, element) {
                 None => {
                     add(Pattern::ThinAirRead, None);
                     continue;
@@ -120,11 +176,11 @@ impl Look<'_> {
                     continue;
                 }
                 Some(Appended::Aborted(append)) => {
-                    add(Pattern::AbortedRead, Some(*append));
+                    add(Pattern::AbortedRead, Some(append));
                     continue;
                 }
                 Some(Appended::Several) => continue,
-                Some(Appended::Once(append)) => *append,
+                Some(Appended::Once(append)) => append,
             };
             let writer = history.transaction_of(append);
             if writer == reader {
@@ -151,7 +207,8 @@ impl Look<'_> {
         }
         // Own appends that are not the end of the list say nothing about themselves if other transactions appended the
         // same.
-        let is_told = !shown.is_empty() || self.repeated.is_empty() || history.rules().lists != ListRule::Exact;
+        let is_told =
+            !shown.is_empty() || self.appends.repeated().is_empty() || history.rules().lists != ListRule::Exact;
         if !is_told && list_from_outside(history, reader, read).is_none() {
             findings.push(Finding {
                 pattern: Pattern::IncompatibleOrder,
@@ -175,14 +232,14 @@ impl Look<'_> {
     fn n_appends(&self, key: KeyId, element: Value) -> usize {
         let counts =
             |append: &&OperationId| self.history.outcome(self.history.transaction_of(**append)) != Outcome::Aborted;
-        let appends = self.repeated.get(&(key, element)).into_iter().flatten();
+        let appends = self.appends.repeated().get(&(key, element)).into_iter().flatten();
         appends.filter(counts).count().max(1)
     }
 
     /// The only append of an element, if there is exactly one.
     fn append_of(&self, key: KeyId, element: Value) -> Option<OperationId> {
-        match self.appends.get(&(key, element)) {
-            Some(Appended::Once(append) | Appended::Aborted(append)) => Some(*append),
+        match self.appends.of(key, element) {
+            Some(Appended::Once(append) | Appended::Aborted(append)) => Some(append),
             _ => None,
         }
     }
@@ -205,17 +262,16 @@ impl Look<'_> {
     /// compatible with most others, then the first in node order.
     fn for_incompatible(&self, findings: &mut Vec<Finding>) {
         let history = self.history;
-        let node = |read: OperationId| self.index.node[history.transaction_of(read).index()];
-        let mut lists: FxHashMap<KeyId, Vec<(OperationId, &[Value])>> = FxHashMap::default();
-        for (read, _) in history.lists().iter().filter(|(read, _)| node(*read) != NONE) {
-            if let Some(outside) = list_from_outside(history, history.transaction_of(read), read) {
-                lists.entry(history.keys()[read.index()]).or_default().push((read, outside));
+        let mut lists: FxHashMap<KeyId, Vec<ListRead<'_>>> = FxHashMap::default();
+        for (t, read, _) in history.reads_of_lists() {
+            let reader = self.index.node[t.index()];
+            if let Some(outside) = list_from_outside(history, t, read).filter(|_| reader != NONE) {
+                lists.entry(history.keys()[read.index()]).or_default().push(ListRead { reader, read, outside });
             }
         }
-        for (key, mut lists) in lists {
-            lists.sort_by_key(|(read, outside)| (Reverse(outside.len()), node(*read), *read));
-            let Some((other, of_key)) = reference(&lists) else { continue };
-            for &(read, outside) in lists.iter().filter(|(_, outside)| !of_key.starts_with(outside)) {
+        for (key, lists) in lists {
+            let Some(ListRead { read: other, outside: of_key, .. }) = reference(&lists) else { continue };
+            for &ListRead { read, outside, .. } in lists.iter().filter(|list| !is_prefix(list.outside, of_key)) {
                 // The first place where the two lists differ.
                 let parted = outside.iter().zip(of_key).find(|(a, b)| a != b).map(|(a, b)| [*a, *b]);
                 let appends = parted.into_iter().flatten().filter_map(|element| self.append_of(key, element)).collect();
@@ -260,19 +316,34 @@ impl Look<'_> {
     }
 }
 
-/// Among lists of one key, longest first, the longest one of which most others are prefixes; the first if there are
-/// several. O(elements), times [`MOST_LONGEST`] if the longest lists differ.
-fn reference<'l>(lists: &[(OperationId, &'l [Value])]) -> Option<(OperationId, &'l [Value])> {
-    let length = lists.first()?.1.len();
-    let mut longest: Vec<(OperationId, &[Value])> = Vec::new();
-    for &(read, list) in lists.iter().take_while(|(_, list)| list.len() == length) {
-        if longest.len() < MOST_LONGEST && longest.iter().all(|(_, other)| *other != list) {
-            longest.push((read, list));
+/// A list as its reader found it.
+#[derive(Clone, Copy)]
+struct ListRead<'l> {
+    reader: Node,
+    read: OperationId,
+    outside: &'l [Value],
+}
+
+/// Whether a list begins with another one. O(1) where they are kept as prefixes of the same list, else O(elements).
+fn is_prefix(prefix: &[Value], list: &[Value]) -> bool {
+    prefix.len() <= list.len() && (std::ptr::eq(prefix, &list[..prefix.len()]) || list.starts_with(prefix))
+}
+
+/// Among lists of one key, the longest one of which most others are prefixes; the first in node order if there are
+/// several. O(lists + elements), times [`MOST_LONGEST`] if the longest lists differ.
+fn reference<'l>(lists: &[ListRead<'l>]) -> Option<ListRead<'l>> {
+    let length = lists.iter().map(|list| list.outside.len()).max()?;
+    let mut all: Vec<ListRead<'l>> = lists.iter().copied().filter(|list| list.outside.len() == length).collect();
+    all.sort_unstable_by_key(|list| (list.reader, list.read));
+    let mut longest: Vec<ListRead<'l>> = Vec::new();
+    for list in all {
+        if longest.len() < MOST_LONGEST && longest.iter().all(|other| !is_prefix(list.outside, other.outside)) {
+            longest.push(list);
         }
     }
-    let n_apart = |list: &[Value]| lists.iter().filter(|(_, other)| !list.starts_with(other)).count();
+    let n_apart = |of: &ListRead<'_>| lists.iter().filter(|other| !is_prefix(other.outside, of.outside)).count();
     match longest.as_slice() {
         &[only] => Some(only),
-        several => several.iter().copied().min_by_key(|(_, list)| n_apart(list)),
+        several => several.iter().copied().min_by_key(n_apart),
     }
 }

@@ -10,7 +10,7 @@ use super::{Cause, Checker, Engine, Findings, Level, LevelResult, LevelSet, Opti
 use super::{CountedOrder, Verdict, Violation, Witness};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components, topological_order};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, Prefix, TransactionId, Value};
 use crate::relations::{Edge, Reason, Relation, last_write, set_up_transactions};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -152,7 +152,7 @@ struct ListOrders<'a> {
 }
 
 impl<'a> ListOrders<'a> {
-    /// O(operations + elements read), hashed.
+    /// O(operations + elements of the lists that are no prefixes of others), hashed.
     fn new(history: &'a History, control: &Control) -> Result<ListOrders<'a>, Interrupt> {
         let set_up = set_up_transactions(history);
         let counts = |t: &TransactionId| {
@@ -168,13 +168,16 @@ impl<'a> ListOrders<'a> {
         let appenders = shown.appenders();
         let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
         let mut open: BTreeSet<(KeyId, Value)> = BTreeSet::new();
+        // By stem: how much of it was looked at, and the last transaction there that is known.
+        let mut done: Vec<(usize, Option<u32>)> = vec![(0, None); history.lists().stems().len()];
         for (step, &reader) in shown.nodes.iter().enumerate() {
             control.tick(step)?;
             for read in history.operations_of(reader) {
-                let Some(list) = history.lists().read_by(read) else { continue };
+                let Some(Prefix { stem, .. }) = history.lists().prefix_of(read) else { continue };
+                let list = history.lists().read_by(read).unwrap_or_default();
                 let key = history.operation(read).key;
-                let mut last = None;
-                for &value in list {
+                let (n_done, last) = &mut done[stem as usize];
+                for &value in list.get(*n_done..).unwrap_or_default() {
                     let newer = match appenders.get(&(key, value)) {
                         Some(Some(t)) => shown.nodes.binary_search(t).ok().map(|node| node as u32),
                         Some(None) => {
@@ -190,6 +193,7 @@ impl<'a> ListOrders<'a> {
                         shown.pairs.push(Pair { older, newer, reader, read });
                     }
                 }
+                *n_done = list.len().max(*n_done);
             }
         }
         shown.n_open = open.len();

@@ -5,8 +5,8 @@ mod rearrange;
 use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_id};
 use super::{
-    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Rules,
-    SessionId, Suggestions, TransactionId, Unit, Value,
+    Cluster, History, Incident, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Prefix,
+    Rules, SessionId, Stems, Suggestions, TransactionId, Unit, Value,
 };
 use rearrange::{Moves, counting_sort, in_order, rearrange};
 
@@ -50,9 +50,9 @@ pub struct Builder {
     line: Vec<u32>,
     /// By key; shorter than the keys if the last ones hold no lists.
     is_list: Vec<bool>,
-    /// Reads of lists in the order in which they were added, each with the start of its elements.
-    list_reads: Vec<(u32, u64)>,
-    list_elements: Vec<Value>,
+    /// Reads of lists in the order in which they were added.
+    list_reads: Vec<(u32, Prefix)>,
+    lists: Stems<Value>,
     /// Places of operations in the order in which they were added.
     failed: Vec<u32>,
     differs: Vec<(u32, Value)>,
@@ -195,7 +195,7 @@ impl Builder {
     /// A value that is not a number, interned. The first one interns all numbers already present, O(operations).
     pub fn value_name(&mut self, name: &str) -> Value {
         if self.values.is_empty() {
-            let others = self.list_elements.iter_mut().chain(self.differs.iter_mut().map(|(_, value)| value));
+            let others = self.lists.elements_mut().chain(self.differs.iter_mut().map(|(_, value)| value));
             for value in self.value.iter_mut().chain(&mut self.initial_value).chain(others) {
                 if value.0 <= Value::MAX_NUMBER {
                     value.0 = u64::from(self.values.number(value.0));
@@ -203,6 +203,11 @@ impl Builder {
             }
         }
         Value(u64::from(self.values.string(name)))
+    }
+
+    /// Whether any value so far is not a number.
+    pub fn has_named_values(&self) -> bool {
+        !self.values.is_empty()
     }
 
     /// Begins the next transaction of a session.
@@ -249,8 +254,7 @@ impl Builder {
     /// Adds a read of a whole list, which makes `key` a list key: from then on writes to it are appends.
     pub fn list_read(&mut self, draft: Draft, key: KeyId, elements: &[Value], line: u32) {
         self.list_key(key);
-        self.list_reads.push((self.kind.len() as u32, self.list_elements.len() as u64));
-        self.list_elements.extend_from_slice(elements);
+        self.list_reads.push((self.kind.len() as u32, self.lists.keep(key.0, elements)));
         self.operation(draft, OperationKind::Read, key, elements.last().copied().unwrap_or(Value::INITIAL), line);
     }
 
@@ -369,6 +373,7 @@ impl Builder {
             set_up_values: Vec::new(),
             set_up: Vec::new(),
             lists,
+            appends: Default::default(),
             failed,
             differs,
             suggestions: self.suggestions,
@@ -381,19 +386,10 @@ impl Builder {
     }
 
     fn sorted_lists(&mut self, moves: &Moves) -> Lists {
-        let places = self.list_reads.iter().map(|&(added, begin)| (OperationId(moves.place_of(added)), begin));
-        if moves.0.is_empty() {
-            // They are already in order: the elements, which may be most of a history, need not be copied.
-            let elements = std::mem::take(&mut self.list_elements);
-            return Lists::in_order(self.is_list.clone(), places.collect(), elements);
-        }
-        let mut reads: Vec<(OperationId, &[Value])> = Vec::with_capacity(self.list_reads.len());
-        for (n, &(added, begin)) in self.list_reads.iter().enumerate() {
-            let end = self.list_reads.get(n + 1).map_or(self.list_elements.len(), |(_, begin)| *begin as usize);
-            reads.push((OperationId(moves.place_of(added)), &self.list_elements[begin as usize..end]));
-        }
+        let place = |&(added, list): &(u32, Prefix)| (OperationId(moves.place_of(added)), list);
+        let mut reads: Vec<(OperationId, Prefix)> = self.list_reads.iter().map(place).collect();
         reads.sort_unstable_by_key(|(read, _)| *read);
-        Lists::new(self.is_list.clone(), reads.into_iter())
+        Lists::of_stems(self.is_list.clone(), reads, std::mem::take(&mut self.lists))
     }
 
     /// Sorts the operations by `by_session` (new transaction → draft); returns where each begins.

@@ -30,7 +30,8 @@ impl History {
             lists.push((read, elements));
         }
         let is_list = (0..self.n_keys()).map(|key| self.lists.is_list(KeyId::new(key))).collect();
-        renamed.lists = Lists::new(is_list, lists.iter().map(|(read, elements)| (*read, elements.as_slice())));
+        let lists = lists.iter().map(|(read, elements)| (*read, self.keys[read.index()], elements.as_slice()));
+        renamed.lists = Lists::new(is_list, lists);
         renamed
     }
 
@@ -46,7 +47,7 @@ impl History {
         let old = |o: &OperationId| self.values[o.index()];
         match &mut self.value_names {
             Names::Implicit(_) => {
-                let in_lists = self.lists.iter().flat_map(|(_, elements)| elements.iter().copied());
+                let in_lists = self.lists.stems().iter().flatten().copied();
                 let used: FxHashSet<Value> = self.values.iter().copied().chain(in_lists).collect();
                 let unused = (0..=Value::MAX_NUMBER).rev().map(Value).filter(|value| !used.contains(value));
                 unused.take(operations.len()).collect()

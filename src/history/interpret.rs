@@ -14,6 +14,7 @@ impl History {
     ///
     /// O(operations). Errors: a rule names a value or transaction that is not there.
     pub fn with_rules(mut self, rules: &Rules) -> Result<History, String> {
+        self.appends = Default::default();
         self.rules = rules.clone();
         self.settle_failed_cas();
         let recorded = self.figures();
@@ -154,7 +155,8 @@ impl History {
             (0..self.n_keys()).map(|key| self.lists.is_list(KeyId::new(key))).collect()
         };
         let lists = std::mem::take(&mut self.lists);
-        self.lists = Lists::new(is_list, lists.iter().filter_map(|(o, elements)| Some((place(o)?, elements))));
+        let kept_lists = lists.iter().filter_map(|(o, elements)| Some((place(o)?, self.keys[o.index()], elements)));
+        self.lists = Lists::new(is_list, kept_lists);
         self.differs = self.differs.iter().filter_map(|&(o, value)| Some((place(o)?, value))).collect();
         self.kinds = kept.iter().map(|o| self.kinds[o.index()]).collect();
         self.keys = kept.iter().map(|o| self.keys[o.index()]).collect();

@@ -1,80 +1,46 @@
 //! Lists that reads returned.
 
-use super::{History, KeyId, OperationId, OperationKind, Outcome, Value};
-use rustc_hash::FxHashSet;
-use std::sync::OnceLock;
+use super::{KeyId, OperationId, Prefix, Stems, Value};
 
 /// Keys that hold lists, and the whole list that each read of one returned. On such a key a write appends one element.
 ///
 /// For code that only knows registers, an append is a write of its element and a read returns the last element: that is
-/// correct as far as it goes. The additional information, the order of all elements, is kept here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// correct as far as it goes. The additional information, the order of all elements, is kept here: lists that are
+/// prefixes of each other, as those of one key nearly always are, share their elements.
+#[derive(Clone, Debug, Default)]
 pub struct Lists {
     /// By key; empty if no key holds lists.
     is_list: Vec<bool>,
-    /// Reads that returned a list, ascending, each with the start of its elements.
-    reads: Vec<(OperationId, u64)>,
-    elements: Vec<Value>,
+    /// Reads that returned a list, ascending.
+    reads: Vec<(OperationId, Prefix)>,
+    /// By 64 operations: a bit for each of these reads, and how many there are before.
+    marks: Vec<(u64, u32)>,
+    stems: Vec<Vec<Value>>,
     /// For a part of a history: reads whose lists lack elements there, ascending, with their lists in the whole one.
     recorded: Vec<(OperationId, Box<[Value]>)>,
-    /// Cached results; a copy, whose writes may be changed, begins without them.
-    repeated: Repeated,
-}
-
-/// The elements that transactions which did not abort appended more than once, once they are known.
-#[derive(Debug, Default)]
-struct Repeated(OnceLock<FxHashSet<(KeyId, Value)>>);
-
-impl Clone for Repeated {
-    fn clone(&self) -> Repeated {
-        Repeated::default()
-    }
-}
-
-impl PartialEq for Repeated {
-    fn eq(&self, _: &Repeated) -> bool {
-        true
-    }
-}
-
-impl Eq for Repeated {}
-
-impl History {
-    /// Whether transactions that did not abort appended an element to a list more than once. O(operations) the first time,
-    /// then O(1).
-    pub fn is_repeated_element(&self, key: KeyId, element: Value) -> bool {
-        let find = || {
-            let (mut seen, mut repeated) = (FxHashSet::default(), FxHashSet::default());
-            for t in self.transactions().filter(|&t| self.outcome(t) != Outcome::Aborted) {
-                for o in self.operations_of(t).map(|o| self.operation(o)) {
-                    let is_append = o.kind == OperationKind::Write && self.lists().is_list(o.key);
-                    if is_append && !seen.insert((o.key, o.value)) {
-                        repeated.insert((o.key, o.value));
-                    }
-                }
-            }
-            repeated
-        };
-        self.lists().repeated.0.get_or_init(find).contains(&(key, element))
-    }
 }
 
 impl Lists {
-    /// For the keys marked by `is_list` and these reads in ascending order.
-    pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, &'a [Value])>) -> Lists {
-        let mut lists = Lists { is_list, ..Lists::default() };
-        for (read, elements) in reads {
-            debug_assert!(lists.reads.last().is_none_or(|(last, _)| *last < read), "reads come in order");
-            lists.reads.push((read, lists.elements.len() as u64));
-            lists.elements.extend_from_slice(elements);
-        }
-        lists
+    /// For the keys marked by `is_list` and these reads in ascending order, each with its key and its list.
+    pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, KeyId, &'a [Value])>) -> Lists {
+        let mut stems = Stems::default();
+        let reads = reads.map(|(read, key, list)| (read, stems.keep(key.0, list))).collect();
+        Lists::of_stems(is_list, reads, stems)
     }
 
-    /// For reads in ascending order, each with the start of its elements.
-    pub(super) fn in_order(is_list: Vec<bool>, reads: Vec<(OperationId, u64)>, elements: Vec<Value>) -> Lists {
-        debug_assert!(reads.is_sorted(), "reads and elements come in order");
-        Lists { is_list, reads, elements, recorded: Vec::new(), repeated: Repeated::default() }
+    /// For reads in ascending order, each with the place of its list.
+    pub(super) fn of_stems(is_list: Vec<bool>, reads: Vec<(OperationId, Prefix)>, stems: Stems<Value>) -> Lists {
+        debug_assert!(reads.is_sorted_by_key(|(read, _)| read), "reads come in order");
+        let mut marks = vec![(0u64, 0u32); reads.last().map_or(0, |(last, _)| last.index() / 64 + 1)];
+        for (read, _) in &reads {
+            marks[read.index() / 64].0 |= 1 << (read.index() % 64);
+        }
+        let mut before = 0;
+        for (mark, n_before) in &mut marks {
+            *n_before = before;
+            before += mark.count_ones();
+        }
+        Lists { is_list, reads, marks, stems: stems.into_lists(), ..Lists::default() }
     }
 
     /// Whether no key holds lists.
@@ -87,10 +53,21 @@ impl Lists {
         self.is_list.get(key.index()).copied().unwrap_or(false)
     }
 
-    /// The list that a read returned; `None` if it is not a read of a list or its result was not recorded. O(log
-    /// reads).
+    /// The list that a read returned; `None` if it is not a read of a list or its result was not recorded. O(1).
     pub fn read_by(&self, read: OperationId) -> Option<&[Value]> {
-        self.reads.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.at(at))
+        self.place_of(read).map(|at| self.at(at))
+    }
+
+    /// Where the list that a read returned is kept. O(1).
+    pub fn prefix_of(&self, read: OperationId) -> Option<Prefix> {
+        self.place_of(read).map(|at| self.reads[at].1)
+    }
+
+    /// The place among the reads that returned lists.
+    fn place_of(&self, read: OperationId) -> Option<usize> {
+        let &(mark, n_before) = self.marks.get(read.index() / 64)?;
+        let bit = 1 << (read.index() % 64);
+        (mark & bit != 0).then(|| n_before as usize + (mark & (bit - 1)).count_ones() as usize)
     }
 
     /// The list that a read returned as it was recorded: in a part of a history, including the elements whose appends
@@ -116,13 +93,18 @@ impl Lists {
         (0..self.reads.len()).map(|at| (self.reads[at].0, self.at(at)))
     }
 
-    /// All elements of all lists that were read.
-    pub(super) fn elements_mut(&mut self) -> &mut [Value] {
-        &mut self.elements
+    /// All stems: each the longest of the lists that are [`Prefix`]es of it, which are lists of one key.
+    pub fn stems(&self) -> &[Vec<Value>] {
+        &self.stems
+    }
+
+    /// All elements of all stems.
+    pub(super) fn elements_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.stems.iter_mut().flatten()
     }
 
     fn at(&self, at: usize) -> &[Value] {
-        let end = self.reads.get(at + 1).map_or(self.elements.len(), |(_, begin)| *begin as usize);
-        &self.elements[self.reads[at].1 as usize..end]
+        let Prefix { stem, length } = self.reads[at].1;
+        &self.stems[stem as usize][..length as usize]
     }
 }

@@ -17,6 +17,7 @@
 //! and knows nothing about relations, checkers or file formats.
 
 mod annotations;
+mod appends;
 mod builder;
 mod cluster;
 mod elements;
@@ -36,10 +37,12 @@ mod restrict;
 mod rules;
 mod same_text;
 mod stats;
+mod stems;
 mod visible;
 mod words;
 
 pub use annotations::{Annotation, MarkPlace, Named};
+pub use appends::{Appended, AppendedElement, Appends, Repeated};
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use cluster::{Cluster, FaultSpan, Incident};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
@@ -55,9 +58,11 @@ pub use rules::{
     UnknownRule, ValueRule,
 };
 pub use stats::{ListFigures, Shapes, Spread, Statistics, TimeFigures};
+pub use stems::{Prefix, Stems};
 pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, cut, is_hidden, is_isolate, visible, visible_line};
 pub(crate) use words::words;
 
+use appends::KnownAppends;
 use lines::Lines;
 use names::{UNNUMBERED, visible_name};
 use rustc_hash::FxHashMap;
@@ -147,6 +152,7 @@ pub struct History {
     /// Transactions that count as part of ⊥ because the user said so, ascending.
     set_up: Vec<TransactionId>,
     lists: Lists,
+    appends: KnownAppends,
     /// Operations that failed although their transaction may have committed, ascending; none once [`Rules`] are applied.
     failed: Vec<OperationId>,
     /// Reads of which only a value is known that was not there, ascending.

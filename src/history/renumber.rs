@@ -183,6 +183,6 @@ impl History {
         self.values.iter_mut().chain(&mut self.initial_value).for_each(map);
         self.set_up_values.iter_mut().flatten().for_each(map);
         self.differs.iter_mut().for_each(|(_, value)| map(value));
-        self.lists.elements_mut().iter_mut().for_each(map);
+        self.lists.elements_mut().for_each(map);
     }
 }

@@ -1,7 +1,7 @@
 //! Sub-histories, the basis of counterexamples.
 
-use super::{History, KeyId, Lists, Names, OperationId, OperationKind, SessionId, TransactionId, Value};
-use rustc_hash::FxHashSet;
+use super::{History, KeyId, Lists, Names, OperationId, OperationKind, Prefix, SessionId, TransactionId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A set of transactions of one history, as a bit per transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl History {
             let part = |s: &SessionId| self.origin.part_of_session(*s).unwrap_or_default();
             origin.part_of_session = renaming.sessions.iter().map(part).collect();
         }
-        let (values, lists) = self.restrict_values(&renaming);
+        let (values, lists) = self.restrict_values(&renaming, &keys);
         let times = || renaming.transactions.iter().filter_map(|&t| self.interval(t));
         let ran = times().map(|times| times.start).min().zip(times().map(|times| times.end).max());
         let set_up_values = match self.set_up_values.is_empty() {
@@ -179,6 +179,7 @@ impl History {
             set_up_values,
             set_up: self.set_up.iter().filter_map(|&t| renaming.new_transaction(t)).collect(),
             lists,
+            appends: Default::default(),
             failed: self.failed.iter().filter_map(renamed).collect(),
             differs: self.differs.iter().filter_map(|(o, v)| Some((renamed(o)?, *v))).collect(),
             rules: self.rules.clone(),
@@ -201,8 +202,9 @@ impl History {
         self
     }
 
-    /// The values and lists of the kept operations, lists without elements that are no longer appended.
-    fn restrict_values(&self, renaming: &Renaming) -> (Vec<Value>, Lists) {
+    /// The values and lists of the kept operations, which have these keys, lists without elements that are no longer
+    /// appended.
+    fn restrict_values(&self, renaming: &Renaming, keys: &[KeyId]) -> (Vec<Value>, Lists) {
         let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
         if self.lists.is_empty() {
             return (values, Lists::default());
@@ -214,15 +216,24 @@ impl History {
         for kept in renaming.operations.iter().copied().filter(appends) {
             gone.remove(&element(kept));
         }
-        let mut lists: Vec<(OperationId, Vec<Value>)> = Vec::new();
+        // By stem: the elements that are left, and their places.
+        let mut left: FxHashMap<u32, (Vec<Value>, Vec<usize>)> = FxHashMap::default();
+        let mut lists: Vec<(OperationId, Prefix)> = Vec::new();
         for (new, &old) in renaming.operations.iter().enumerate() {
-            let Some(elements) = self.lists.read_by(old) else { continue };
+            let Some(prefix) = self.lists.prefix_of(old) else { continue };
             let key = self.keys[old.index()];
-            let kept: Vec<Value> = elements.iter().copied().filter(|&value| !gone.contains(&(key, value))).collect();
-            values[new] = kept.last().copied().unwrap_or(Value::INITIAL);
-            lists.push((OperationId::new(new), kept));
+            let (elements, places) = left.entry(prefix.stem).or_insert_with(|| {
+                let all = self.lists.stems()[prefix.stem as usize].iter().copied().enumerate();
+                all.filter(|&(_, value)| !gone.contains(&(key, value))).map(|(place, value)| (value, place)).unzip()
+            });
+            let n_left = places.partition_point(|&place| place < prefix.length as usize);
+            values[new] = n_left.checked_sub(1).map_or(Value::INITIAL, |last| elements[last]);
+            lists.push((OperationId::new(new), Prefix { length: n_left as u32, ..prefix }));
         }
+        let list = |&(o, Prefix { stem, length }): &(OperationId, Prefix)| {
+            (o, keys[o.index()], &left[&stem].0[..length as usize])
+        };
         let is_list = renaming.keys.iter().map(|&key| self.lists.is_list(key)).collect();
-        (values, Lists::new(is_list, lists.iter().map(|(o, elements)| (*o, elements.as_slice()))))
+        (values, Lists::new(is_list, lists.iter().map(list)))
     }
 }

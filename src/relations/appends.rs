@@ -1,7 +1,6 @@
 //! Who wrote or appended what a read returned, as far as the history itself says.
 
-use crate::history::{History, KeyId, Operation, OperationId, OperationKind, TransactionId, Value};
-use rustc_hash::FxHashMap;
+use crate::history::{Appended, History, KeyId, Operation, OperationId, OperationKind, TransactionId, Value};
 
 /// The part of a list that was there before the reader's own appends; `None` if these are not its tail, and for other
 /// operations. O(operations of the transaction + log reads).
@@ -35,44 +34,6 @@ pub fn write_that_was_read(
     history.operations_of(writer).filter(|&o| history.operation(o) == written).last()
 }
 
-/// The appends of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
-    /// This operation, of a transaction that did not abort.
-    Once(OperationId),
-    /// Several operations, of transactions that did not abort.
-    Several,
-    /// Only transactions that aborted; of their appends the one that began first, as far as is known.
-    Aborted(OperationId),
-}
-
-/// All appends to keys that hold lists, by key and element. O(operations).
-pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
-    let mut found: FxHashMap<(KeyId, Value), Appended> = FxHashMap::default();
-    for t in history.transactions() {
-        let aborted = history.outcome(t) == crate::history::Outcome::Aborted;
-        for o in history.operations_of(t) {
-            let operation = history.operation(o);
-            if operation.kind != OperationKind::Write || !history.lists().is_list(operation.key) {
-                continue;
-            }
-            let new = if aborted { Appended::Aborted(o) } else { Appended::Once(o) };
-            let slot = found.entry((operation.key, operation.value)).or_insert(new);
-            *slot = match (*slot, new) {
-                (Appended::Aborted(first), Appended::Aborted(second)) => {
-                    let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
-                    if began(second) < began(first) { new } else { Appended::Aborted(first) }
-                }
-                (Appended::Aborted(_), new) => new,
-                (old, Appended::Aborted(_)) => old,
-                (Appended::Once(first), Appended::Once(second)) if first == second => new,
-                _ => Appended::Several,
-            };
-        }
-    }
-    found
-}
-
 /// The last write, or append, of a transaction to a key among those that `admit` allows. O(operations of the transaction).
 pub fn last_write(
     history: &History,
@@ -89,32 +50,10 @@ pub fn last_write(
 
 /// The transactions that appended the elements of a list that was read, for elements appended once: they committed if
 /// the reader did.
-pub fn appenders<'a>(
-    history: &'a History,
-    appends: &'a FxHashMap<(KeyId, Value), Appended>,
-    read: OperationId,
-) -> impl Iterator<Item = TransactionId> + 'a {
+pub fn appenders(history: &History, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
     let list = history.lists().read_by(read).unwrap_or_default();
-    list.iter().filter_map(move |element| match appends.get(&(history.keys()[read.index()], *element)) {
-        Some(Appended::Once(append)) => Some(history.transaction_of(*append)),
+    list.iter().filter_map(move |element| match history.appends().of(history.keys()[read.index()], *element) {
+        Some(Appended::Once(append)) => Some(history.transaction_of(append)),
         _ => None,
     })
-}
-
-/// By key and element: all appends of it, if there are several.
-pub type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
-
-/// The appends, also aborted ones, of elements that were appended more than once. O(operations).
-pub fn repeated_appends(history: &History) -> Repeated {
-    let mut all = Repeated::default();
-    if history.lists().is_empty() {
-        return all;
-    }
-    for (place, &key) in history.keys().iter().enumerate() {
-        if history.kinds()[place] == OperationKind::Write && history.lists().is_list(key) {
-            all.entry((key, history.values()[place])).or_default().push(OperationId::new(place));
-        }
-    }
-    all.retain(|_, appends| appends.len() > 1);
-    all
 }

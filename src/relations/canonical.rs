@@ -8,11 +8,10 @@
 //! sessions are still equal, which nearly always means that a symmetry of the history exchanges them, the first in the
 //! file gets a colour of its own, and refinement continues.
 
-use super::appends::{Appended, appends};
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::lists::list_orders;
 use crate::control::{Control, Interrupt};
-use crate::history::History;
+use crate::history::{Appended, History, Prefix};
 
 /// Reads, writes and nodes visited before sessions that are still equal are left in file order: this many times the
 /// size of the index, or [`LITTLE`] if that is more.
@@ -132,10 +131,12 @@ fn inverse(order: &[u32]) -> Vec<u32> {
 /// What transactions found in lists: the nodes that appended it.
 #[derive(Default)]
 struct ListReads {
-    /// Node, key, and the start of the elements, ordered by node.
-    reads: Vec<(Node, u32, usize)>,
-    /// By element: the node that appended it, or why there is none.
-    appended_by: Vec<u32>,
+    /// Node, key, and the list, ordered by node.
+    reads: Vec<(Node, u32, Prefix)>,
+    /// By stem and element: the node that appended it, or why there is none.
+    appended_by: Vec<Vec<u32>>,
+    /// Of all lists together.
+    n_elements: usize,
 }
 
 /// In place of a node: several transactions appended the element.
@@ -147,18 +148,19 @@ impl ListReads {
         if history.lists().is_empty() {
             return lists;
         }
-        let appends = appends(history);
+        lists.appended_by.resize_with(history.lists().stems().len(), Vec::new);
         let number = inverse(&index.key_id.iter().map(|key| key.0).collect::<Vec<u32>>());
-        for (read, elements) in history.lists().iter() {
-            let node = index.node[history.transaction_of(read).index()];
-            if node == NONE {
-                continue;
-            }
+        for (t, read, elements) in history.reads_of_lists() {
+            let node = index.node[t.index()];
+            let Some(prefix) = history.lists().prefix_of(read).filter(|_| node != NONE) else { continue };
             let key = history.keys()[read.index()];
             let number = number.get(key.index()).copied().unwrap_or(key.0);
-            lists.reads.push((node, number, lists.appended_by.len()));
-            lists.appended_by.extend(elements.iter().map(|&element| match appends.get(&(key, element)) {
-                Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
+            lists.reads.push((node, number, prefix));
+            lists.n_elements += elements.len();
+            let known = &mut lists.appended_by[prefix.stem as usize];
+            let new = elements.get(known.len()..).unwrap_or_default();
+            known.extend(new.iter().map(|&element| match history.appends().of(key, element) {
+                Some(Appended::Once(write)) => index.node[history.transaction_of(write).index()],
                 Some(Appended::Several) => SEVERAL,
                 _ => NONE,
             }));
@@ -167,8 +169,8 @@ impl ListReads {
     }
 
     fn elements(&self, place: usize) -> &[u32] {
-        let end = self.reads.get(place + 1).map_or(self.appended_by.len(), |&(_, _, begin)| begin);
-        &self.appended_by[self.reads[place].2..end]
+        let Prefix { stem, length } = self.reads[place].2;
+        &self.appended_by[stem as usize][..length as usize]
     }
 }
 
@@ -279,7 +281,7 @@ fn ranks(index: &Index, lists: &ListReads, control: &Control) -> Result<(Ranks, 
     let first = |s: usize| mix(length(s), if length(s) == 0 { s as u64 } else { 1 });
     let mut colours = Colours { session: (0..index.n_sessions()).map(first).collect(), key: vec![0; index.n_keys()] };
     let (mut sessions, mut keys) = (Ranks(vec![0; index.n_sessions()]), Ranks(vec![0; index.n_keys()]));
-    let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.appended_by.len() + 1;
+    let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.n_elements + 1;
     let mut passes = (LITTLE / size).max(MOST_PASSES);
     let mut n_before = 0;
     loop {

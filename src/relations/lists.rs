@@ -4,10 +4,10 @@
 //! ever appended to the key came after en (jepsen-io/elle, list-append). Appends of the reader itself are the tail of
 //! what it reads: the list before them is the version that it read from outside.
 
-use super::appends::{Appended, Repeated, appends, list_from_outside, repeated_appends};
+use super::appends::list_from_outside;
 use super::index::{Index, ListOrder, Listed, NONE, Node, Slot};
 use super::resolution::{Resolution, Standing};
-use crate::history::{History, KeyId, ListRule, OperationId, TransactionId, Value};
+use crate::history::{Appended, AppendedElement, History, KeyId, ListRule, OperationId, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -25,18 +25,15 @@ pub(super) fn list_orders(
     numbers: &[u32],
     rank: &dyn Fn(Node) -> u32,
 ) -> Vec<ListOrder> {
-    let lists = history.lists();
-    if lists.is_empty() {
+    if history.lists().is_empty() {
         return Vec::new();
     }
     let exact = history.rules().lists != ListRule::Merge;
-    let appends = appends(history);
-    let repeated = repeated_appends(history);
+    let repeated = history.appends().repeated();
     let mut chosen: Vec<Chosen<'_>> = Vec::new();
     let mut own: Vec<Chosen<'_>> = Vec::new();
     let mut longest: FxHashMap<u32, usize> = FxHashMap::default();
-    for (read, elements) in lists.iter() {
-        let t = history.transaction_of(read);
+    for (t, read, elements) in history.reads_of_lists() {
         let reader = index.node[t.index()];
         if reader == NONE {
             continue;
@@ -58,7 +55,7 @@ pub(super) fn list_orders(
             }
         }
     }
-    let order = |list: &Chosen<'_>| list.order(history, index, &appends, &repeated, exact);
+    let order = |list: &Chosen<'_>| list.order(history, index, exact);
     // The longest list shows what comes after all of a list.
     let order_of_own = |list: &Chosen<'_>| ListOrder { closed: 0, ..order(list) };
     own.retain(|list| longest.get(&list.number).is_none_or(|&at| chosen[at].read != list.read));
@@ -89,27 +86,26 @@ impl Chosen<'_> {
         (self.n_outside, self.elements.len(), Reverse((self.rank, self.read)))
     }
 
-    fn order(
-        &self,
-        history: &History,
-        index: &Index,
-        appends: &FxHashMap<(KeyId, Value), Appended>,
-        repeated: &Repeated,
-        exact: bool,
-    ) -> ListOrder {
+    fn order(&self, history: &History, index: &Index, exact: bool) -> ListOrder {
+        let appends = history.appends();
         let &Chosen { reader, read, key, number, .. } = self;
         let mut order = ListOrder { reader, read, key: number, versions: Vec::new(), closed: 0, unsure: Vec::new() };
         // A transaction's place is that of its first element: if its elements are not contiguous, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
+        let slots = index.slots_of(number);
         for (place, &element) in self.elements.iter().enumerate() {
             let is_own = place >= self.n_outside;
-            let writer = match appends.get(&(key, element)) {
+            let writer = match appends.element(key, element) {
                 _ if is_own => reader,
-                Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
+                Some(AppendedElement { appended: Appended::Once(_), by, .. }) => index.node[by.index()],
                 _ => NONE,
             };
-            let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, number) };
-            let several = repeated.get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
+            // The versions of a key are by node.
+            let slot = |node: Node| {
+                let found = index.slot_node[slots.clone()].binary_search(&node).ok();
+                found.map(|at| (slots.start + at) as Slot)
+            };
+            let several = appends.repeated().get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
             order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
             let version = slot(writer);
             order.versions.extend(version.filter(|&version| seen.insert(version)));
@@ -159,18 +155,16 @@ pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize
     if history.lists().is_empty() {
         return 0;
     }
-    let appends = appends(history);
-    let several = |key: KeyId, element: &Value| appends.get(&(key, *element)) == Some(&Appended::Several);
-    if !appends.values().any(|appended| *appended == Appended::Several) {
+    let several = |key: KeyId, element: &Value| history.is_repeated_element(key, *element);
+    if !history.appends().repeated().keys().any(|(key, element)| several(*key, element)) {
         return 0;
     }
     let may_take_part = |t: TransactionId| {
         matches!(resolution.standing(t), Standing::Committed | Standing::Promoted | Standing::Possible)
     };
-    let found = |(read, list)| {
-        let t = history.transaction_of(read);
+    let found = |(t, read, list): (TransactionId, OperationId, _)| {
         may_take_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
     };
-    let lists = history.lists().iter().filter_map(found);
+    let lists = history.reads_of_lists().filter_map(found);
     lists.map(|(key, list): (KeyId, &[Value])| list.iter().filter(|element| several(key, element)).count()).sum()
 }

@@ -34,10 +34,7 @@ mod resolution;
 mod tests;
 mod write_read;
 
-pub use appends::{
-    Appended, Repeated, appenders, appends, last_write, list_from_outside, repeated_appends, value_from_outside,
-    write_that_was_read,
-};
+pub use appends::{appenders, last_write, list_from_outside, value_from_outside, write_that_was_read};
 pub use clock::Clock;
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;

@@ -449,3 +449,20 @@ fn a_counterexample_shows_lists_as_they_were_recorded() {
     let text = narrate::plain_text(&example, &counterexample::explain(&example), &history);
     assert!(text.contains("[1 … 59 more … 61]"), "{text}");
 }
+
+#[test]
+fn what_is_removed_with_an_append_is_said_of_lists_that_end_with_own_appends_too() {
+    let said = |text: &str| {
+        let history = formats::text::parse(text).expect("a history in our notation");
+        let findings = examine::check(&history);
+        let violation =
+            findings.violations.iter().find(|v| v.id.pattern == Pattern::LostUpdate).expect("a lost update");
+        counterexample::size(&counterexample::minimize(&history, violation, &Control::new()))
+    };
+    let own = said("c: [a l 1]\na: [a l 5, r l [1 5]]\nb: [a l 8, r l [1 8]]\n");
+    let rule =
+        "the lists that end with it, or with it in front of their reader's own appends, and its element from others";
+    assert!(own.contains("fewer than these 3 transactions") && own.contains(rule), "{own}");
+    let others = said("c: [a l 1]\na: [r l [1], a l 5]\nb: [r l [1], a l 8]\n");
+    assert!(others.contains("the lists that end with it, and its element from others"), "{others}");
+}

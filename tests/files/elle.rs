@@ -115,3 +115,88 @@ fn other_workloads_are_refused_and_single_registers_are_read() {
         assert_eq!(counted, figures, "{name}");
     }
 }
+
+/// Lists of two keys, most of which go on where the one before ended.
+fn lists_of_a_store(random: &mut fastrand::Rng) -> Vec<(usize, Vec<String>)> {
+    let element = |random: &mut fastrand::Rng, is_plain: bool| match random.u8(..8) {
+        0 if !is_plain => [":a", "\"b c\"", "x", "-7", "[1 2]", "\"]\"", "007"][random.usize(..7)].to_owned(),
+        _ => random.u32(..120).to_string(),
+    };
+    let mut stores = [Vec::new(), Vec::new()];
+    let (is_plain, n) = (random.bool(), random.usize(1..25));
+    let read = |_| {
+        let key = random.usize(..2);
+        let store: &mut Vec<String> = &mut stores[key];
+        for _ in 0..random.usize(..4) {
+            store.push(element(random, is_plain));
+        }
+        match random.u8(..12) {
+            // Another history of the key.
+            0 => store.truncate(random.usize(..=store.len())),
+            1 if !store.is_empty() => {
+                let place = random.usize(..store.len());
+                store[place] = element(random, is_plain);
+            }
+            _ => {}
+        }
+        let length = if random.bool() { store.len() } else { random.usize(..=store.len()) };
+        (key, store[..length].to_vec())
+    };
+    (0..n).map(read).collect()
+}
+
+#[test]
+fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for _ in 0..3_000 {
+        let lists = lists_of_a_store(&mut random);
+        let is_uniform = random.bool();
+        let between = [" ", ", ", "  ", "\n", " ; ] 4\n", " #_ 5 ", ",,"];
+        let blank = |random: &mut fastrand::Rng| if is_uniform { " " } else { between[random.usize(..between.len())] };
+        let (mut text, mut expected, mut alone) = (String::new(), Vec::new(), Vec::new());
+        for (n, (key, list)) in lists.iter().enumerate() {
+            let (open, close) = if random.u8(..8) == 0 { ("(", ")") } else { ("[", "]") };
+            let mut spelled = open.to_owned();
+            for (place, element) in list.iter().enumerate() {
+                spelled.push_str(if place > 0 || !is_uniform && random.u8(..8) == 0 { blank(&mut random) } else { "" });
+                spelled.push_str(element);
+            }
+            spelled.push_str(close);
+            let line = format!(
+                "{{:type :ok, :f :txn, :process 0, :value [[:append 7 {n}] [:r {key} {spelled}] [:r 8 []]]}}\n"
+            );
+            text.push_str(&line);
+            alone.push(line);
+            expected.push(format!("append(7) {n}, r({key}) = [{}], r(8) = []", list.join(" ")));
+        }
+        let parse = |text: &str| {
+            let history = formats::read(&Input::new("", text.as_bytes()), Some("elle-edn"), &Control::new());
+            history.unwrap_or_else(|error| panic!("{error} in\n{text}"))
+        };
+        let texts = |history: &History| -> Vec<String> {
+            let operations =
+                |t| history.operations_of(t).map(|o| history.operation_text_in_full(o)).collect::<Vec<_>>().join(", ");
+            history.transactions().map(operations).collect()
+        };
+        let history = parse(&text);
+        assert_eq!(texts(&history), expected, "{text}");
+        let each: Vec<String> = alone.iter().flat_map(|line| texts(&parse(line))).collect();
+        assert_eq!(each, expected, "{text}");
+        let last = history.transactions().last().and_then(|t| history.operations_of(t).last()).expect("an operation");
+        assert_eq!(history.line_of(last) as usize, text.lines().count(), "{text}");
+    }
+}
+
+#[test]
+fn lists_that_are_prefixes_of_each_other_are_kept_once() {
+    let list = |length: usize| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>();
+    let line = |n| format!("{{:type :ok, :process 0, :value [[:r x [{}]] [:append x {n}]]}}\n", list(n - 1).join(" "));
+    let edn: String = (1..=200).map(line).collect();
+    let plain: String = (1..=200).map(|n| format!("s: [r x [{}], a x {n}]\n", list(n - 1).join(" "))).collect();
+    for (format, text) in [("elle-edn", edn), ("text", plain)] {
+        let history = formats::read(&Input::new("", text.as_bytes()), Some(format), &Control::new()).expect("valid");
+        assert_eq!(history.lists().iter().len(), 200);
+        let kept: Vec<usize> = history.lists().stems().iter().map(Vec::len).collect();
+        assert_eq!(kept, [199], "{format}");
+    }
+}

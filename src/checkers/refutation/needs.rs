@@ -2,7 +2,7 @@
 
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
-use crate::relations::{Choice, EdgeIndex, Reason, Resolution, Source, Standing, appenders, appends};
+use crate::relations::{Choice, EdgeIndex, Reason, Resolution, Source, Standing, appenders};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,7 +26,6 @@ impl Promotions {
         if !history.transactions().any(|t| history.outcome(t) == Outcome::Unknown) {
             return promotions;
         }
-        let appends = if history.lists().is_empty() { FxHashMap::default() } else { appends(history) };
         let mut waiting: VecDeque<TransactionId> =
             history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
         while let Some(reader) = waiting.pop_front() {
@@ -42,7 +41,7 @@ impl Promotions {
                     }
                     _ => None,
                 };
-                for writer in read_from.into_iter().chain(appenders(history, &appends, read)) {
+                for writer in read_from.into_iter().chain(appenders(history, read)) {
                     if history.outcome(writer) == Outcome::Unknown && !promotions.by.contains_key(&writer) {
                         promotions.by.insert(writer, Promotion { reader, read, depth });
                         waiting.push_back(writer);

@@ -83,17 +83,22 @@ impl<'a> Story<'a> {
         control: &Control,
     ) -> Result<Vec<EdgeIndex>, Interrupt> {
         let causality = self.causality;
-        way.iter()
-            .map(|step| match *step {
-                Step::Session(a, b) => Ok(self.session(a, b)),
-                Step::Read(a, b) => Ok(self.first_read(a, b)),
-                Step::Forced(edge) => match causality.list_behind(edge) {
-                    Some(listed) => Ok(self.listed(listed)),
-                    None => self.commit(edge.from, edge.read, search, control),
+        let shown_by = |step: &Step| if let Step::Forced(edge) = *step { causality.list_behind(edge) } else { None };
+        let mut edges = Vec::new();
+        // What a list shows of neighbours, it also shows of the first and the last of several.
+        for steps in way.chunk_by(|a, b| shown_by(a).zip(shown_by(b)).is_some_and(|(a, b)| a.read == b.read)) {
+            let last = &steps[steps.len() - 1];
+            edges.push(match steps[0] {
+                Step::Session(a, b) => self.session(a, b),
+                Step::Read(a, b) => self.first_read(a, b),
+                Step::Forced(edge) => match (shown_by(&steps[0]), shown_by(last)) {
+                    (Some(first), Some(last)) => self.listed(&Listed { newer: last.newer, ..*first }),
+                    _ => self.commit(edge.from, edge.read, search, control)?,
                 },
-                Step::Initial(to) => Ok(self.initial_first(to)),
-            })
-            .collect()
+                Step::Initial(to) => self.initial_first(to),
+            });
+        }
+        Ok(edges)
     }
 
     /// The version-order edge that a list shows.

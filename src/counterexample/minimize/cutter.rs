@@ -6,8 +6,8 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::{translate, translate_back};
-use crate::history::{History, KeyId, OperationId, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, Edge, EdgeIndex, Reason, Relation, Repeated, Resolution, Source, Standing};
+use crate::history::{History, KeyId, OperationId, Renaming, Repeated, TransactionId, TransactionSet};
+use crate::relations::{self, Edge, EdgeIndex, Reason, Relation, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ pub struct Minimizer<'a> {
     pub(super) history: &'a History,
     resolution: Resolution,
     promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
-    repeated: Repeated,
+    repeated: &'a Repeated,
 }
 
 impl<'a> Minimizer<'a> {
@@ -95,7 +95,7 @@ impl<'a> Minimizer<'a> {
     pub fn new(history: &'a History, control: &Control) -> Result<Minimizer<'a>, Interrupt> {
         let resolution = relations::resolve(history, control)?;
         let promoted_by = promotions(history, &resolution);
-        Ok(Minimizer { history, resolution, promoted_by, repeated: relations::repeated_appends(history) })
+        Ok(Minimizer { history, resolution, promoted_by, repeated: history.appends().repeated() })
     }
 }
 
@@ -116,7 +116,7 @@ impl<'a> Cutter<'a> {
             wanted: Wanted::of(original),
             wrong_reads_stay: false,
             promoted_by: &minimizer.promoted_by,
-            repeated: &minimizer.repeated,
+            repeated: minimizer.repeated,
         }
     }
 
@@ -460,7 +460,6 @@ fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<Transacti
     if resolution.promoted().next().is_none() {
         return promoted_by;
     }
-    let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
     let mut waiting: Vec<TransactionId> =
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
     while let Some(reader) = waiting.pop() {
@@ -469,7 +468,7 @@ fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<Transacti
                 Source::Transaction { writer, .. } => Some(writer),
                 _ => None,
             };
-            for writer in read_from.into_iter().chain(relations::appenders(history, &appends, read)) {
+            for writer in read_from.into_iter().chain(relations::appenders(history, read)) {
                 if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
                     promoted_by.insert(writer, (reader, read));
                     waiting.push(writer);

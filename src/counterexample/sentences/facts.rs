@@ -9,7 +9,7 @@ use crate::history::{
     DuplicateRule, FaultSpan, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId,
     UnknownRule, Value, visible,
 };
-use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
+use crate::relations::{Axiom, Edge, Reason, Relation, set_up_transactions};
 
 /// Maximum number of reads listed one by one that other transactions may explain.
 const MOST_READS: usize = 3;
@@ -288,7 +288,7 @@ pub(in crate::counterexample) fn faults(history: &History) -> Option<String> {
 
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(in crate::counterexample) fn assumptions(example: &Counterexample) -> Vec<String> {
-    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
+    let is_repeated = !example.level.is_of_reads() && !example.history.appends().repeated().is_empty();
     let one_writer = if is_repeated { ANY_APPEND } else { ONE_WRITER };
     let written = match example.violation.proof {
         Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(one_writer),

@@ -4,8 +4,9 @@ use super::words::counted;
 use crate::checkers::{Pattern, Proof};
 use crate::counterexample::{Counterexample, Minimality};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value, grouped};
-use crate::relations::repeated_appends;
+use crate::relations::list_from_outside;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 /// How many transactions the argument names, and that the others are there because of its reads.
 fn with_writers(example: &Counterexample) -> String {
@@ -27,18 +28,27 @@ fn with_writers(example: &Counterexample) -> String {
 }
 
 /// What is removed along with a write.
-fn removed(history: &History) -> &'static str {
-    match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
+fn removed(history: &History) -> Cow<'static, str> {
+    let removed = match (history.lists().is_empty(), history.appends().repeated().is_empty()) {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
-        (false, true) if lacks_appends(history) => {
-            "(for this, elements that none of these transactions appended are left out of the lists; removing an append also removes the lists that end with it, and its element from others)"
+        (false, true) => {
+            let left_out = match lacks_appends(history) {
+                true => "for this, elements that none of these transactions appended are left out of the lists; ",
+                false => "",
+            };
+            let end = match has_own_ends(history) {
+                true => "end with it, or with it in front of their reader's own appends,",
+                false => "end with it,",
+            };
+            let removed = "removing an append also removes the lists that";
+            return format!("({left_out}{removed} {end} and its element from others)").into();
         }
-        (false, true) => "(removing an append also removes the lists that end with it, and its element from others)",
         (false, false) => {
             "(removing an append also removes its element, or the lists with it where others appended it, too)"
         }
-    }
+    };
+    removed.into()
 }
 
 fn n_reads(history: &History) -> usize {
@@ -49,6 +59,12 @@ fn n_reads(history: &History) -> usize {
 fn lacks_appends(history: &History) -> bool {
     let reads = (0..history.n_operations()).map(OperationId::new);
     reads.into_iter().any(|read| history.lists().recorded_by(read) != history.lists().read_by(read))
+}
+
+/// Whether some list ends with appends of its reader.
+fn has_own_ends(history: &History) -> bool {
+    let mut reads = history.reads_of_lists();
+    reads.any(|(t, read, list)| list_from_outside(history, t, read).is_some_and(|outside| outside.len() < list.len()))
 }
 
 /// Whether several operations write one value to a key. O(operations).

@@ -5,7 +5,7 @@ use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, V
 use super::scan::content_of;
 use crate::formats::error::escape;
 use crate::formats::{Problem, ReadError};
-use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Value, cut};
+use crate::history::{Builder, Draft, History, Incident, KeyId, OperationKind, Outcome, Prefix, Value, cut};
 
 /// The name of the only register.
 const REGISTER: &str = "register";
@@ -40,7 +40,8 @@ pub(in crate::formats) fn history(
     let clock = clock(&log.events);
     let is_list = lists(&log, format)?;
     let key_ids = vec![None; log.keys.len()];
-    let mut assembly = Assembly { log, builder, format, is_list, key_ids, elements: Vec::new() };
+    let values = vec![Vec::new(); log.lists.n_stems()];
+    let mut assembly = Assembly { log, builder, format, is_list, key_ids, values, are_names: false };
     assembly.remark(&calls, &clock);
     if matches!(clock, Clock::Order(_)) {
         assembly.builder.times_are_events();
@@ -113,8 +114,10 @@ struct Assembly<'a> {
     is_list: Vec<bool>,
     /// By place of the key in the log; none where no operation was recorded so far.
     key_ids: Vec<Option<KeyId>>,
-    /// For the elements of one list.
-    elements: Vec<Value>,
+    /// By stem of the lists in the log: its first elements, as values of the history.
+    values: Vec<Vec<Value>>,
+    /// Whether these are values of a history in which some are not numbers.
+    are_names: bool,
 }
 
 impl Assembly<'_> {
@@ -253,10 +256,25 @@ impl Assembly<'_> {
                 self.builder.operation(draft, kind, key, value, line);
             }
             Payload::List(list) => {
-                self.log.atoms.values(&mut self.builder, self.log.list(list), &mut self.elements);
-                self.builder.list_read(draft, key, &self.elements, line);
+                self.make_values(list);
+                let values = &self.values[list.stem as usize][..list.length as usize];
+                self.builder.list_read(draft, key, values, line);
             }
         }
+    }
+
+    /// Makes the elements of a list values of the history.
+    fn make_values(&mut self, list: Prefix) {
+        let (atoms, stem) = (self.log.lists.of(list), list.stem as usize);
+        let made = self.values[stem].len().min(atoms.len());
+        // The first name turns numbers into names as well: let it come before them.
+        self.log.atoms.intern_names(&mut self.builder, &atoms[made..]);
+        if std::mem::replace(&mut self.are_names, self.builder.has_named_values()) != self.are_names {
+            self.values.iter_mut().for_each(Vec::clear);
+        }
+        let made = self.values[stem].len().min(atoms.len());
+        let new = atoms[made..].iter().map(|&atom| self.log.atoms.value(&mut self.builder, atom));
+        self.values[stem].extend(new);
     }
 
     fn key(&mut self, place: usize) -> KeyId {

@@ -1,9 +1,10 @@
 //! The content of a file, before anything is put together.
 
 use super::calls::Event;
+use super::lists::Lists;
 use super::scan::{Token, content_of, is_json_number, quoted};
 use crate::formats::name;
-use crate::history::{Builder, KeyId, NumberTable, Value};
+use crate::history::{Builder, KeyId, NumberTable, Prefix, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -102,14 +103,11 @@ impl<'a> Atoms<'a> {
         }
     }
 
-    /// The values of a list, all of them valid.
-    pub(super) fn values(&self, builder: &mut Builder, atoms: &[Atom], values: &mut Vec<Value>) {
-        // The first name turns numbers into names as well: let it come before them.
+    /// Makes the names among these values of the history, if they are not yet.
+    pub(super) fn intern_names(&self, builder: &mut Builder, atoms: &[Atom]) {
         for &atom in atoms.iter().filter(|atom| atom.name().is_some()) {
             self.value(builder, atom);
         }
-        values.clear();
-        values.extend(atoms.iter().map(|&atom| self.value(builder, atom)));
     }
 }
 
@@ -133,8 +131,8 @@ pub(super) enum Verb {
 pub(super) enum Payload {
     Nothing,
     One(Atom),
-    /// A place among the lists.
-    List(u32),
+    /// One of the lists of the log.
+    List(Prefix),
 }
 
 /// `[:r x [1 2]]`.
@@ -210,9 +208,7 @@ pub(super) struct Incident<'a> {
 pub(in crate::formats) struct Log<'a> {
     pub(in crate::formats) events: Vec<Event<Content>>,
     pub(super) operations: Vec<MicroOperation>,
-    /// Where each list ends.
-    list_ends: Vec<usize>,
-    elements: Vec<Atom>,
+    pub(super) lists: Lists<'a>,
     pub(super) atoms: Atoms<'a>,
     key_places: NumberTable,
     pub(super) keys: Vec<Atom>,
@@ -263,23 +259,6 @@ impl<'a> Log<'a> {
         }
     }
 
-    #[inline]
-    pub(super) fn push_element(&mut self, atom: Atom) {
-        self.elements.push(atom);
-    }
-
-    /// Makes a list of the elements that belong to none.
-    pub(super) fn end_list(&mut self) -> Payload {
-        self.list_ends.push(self.elements.len());
-        Payload::List((self.list_ends.len() - 1) as u32)
-    }
-
-    pub(super) fn list(&self, place: u32) -> &[Atom] {
-        let place = place as usize;
-        let begin = place.checked_sub(1).map_or(0, |before| self.list_ends[before]);
-        &self.elements[begin..self.list_ends[place]]
-    }
-
     /// Turns vectors read from keys to which vectors were written, and nothing appended, into values: there a vector is
     /// no list of elements.
     pub(super) fn take_vectors_as_values(&mut self) {
@@ -299,8 +278,7 @@ impl<'a> Log<'a> {
                 && holds_vectors[key as usize]
                 && !is_appended[key as usize]
             {
-                let elements = self.list(list).to_vec();
-                self.operations[place].payload = Payload::One(self.atoms.vector(&elements));
+                self.operations[place].payload = Payload::One(self.atoms.vector(self.lists.of(list)));
             }
         }
     }

@@ -41,13 +41,14 @@
 //!   where none has one, to the only register, `register`: for linearizability. A `cas` that fails without an `error` did not
 //!   happen; that its comparison failed is another reading ([`FailedCasRule`]). Operations other than transactions (bank, set, counter, …) are refused.
 //!
-//! `scan` knows the two notations, `read` what an operation looks like, `assemble` what it means. Writing (`write`)
-//! loses the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result
-//! is `nil`. Where the history has no times, the order of the operations written is one that keeps the sessions;
-//! reading it back takes that order as real time.
+//! `scan` knows the two notations, `read` what an operation looks like, `lists` the lists that were read, `assemble` what
+//! it means. Writing (`write`) loses the names of transactions and of sessions that are no integers, and reads of aborted
+//! transactions whose result is `nil`. Where the history has no times, the order of the operations written is one that keeps
+//! the sessions; reading it back takes that order as real time.
 
 mod assemble;
 pub(super) mod calls;
+mod lists;
 mod log;
 mod notation;
 mod order;

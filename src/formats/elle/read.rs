@@ -6,7 +6,7 @@ use super::scan::{Mark, Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
 use crate::formats::watch::Watch;
-use crate::history::cut;
+use crate::history::{Prefix, cut};
 
 /// Longest name from the file that a message shows, in characters.
 const SHOWN: usize = 40;
@@ -39,11 +39,14 @@ pub(in crate::formats) struct Reader<'a, const JSON: bool> {
     pub(in crate::formats) log: Log<'a>,
     /// The line of the first operation that says whether this is about transactions, and whether it is.
     kind: Option<(u32, bool)>,
+    /// For one list: the elements that are not known, and where each ends in it.
+    elements: Vec<Atom>,
+    ends: Vec<u32>,
 }
 
 impl<'a, const JSON: bool> Reader<'a, JSON> {
     pub(in crate::formats) fn new(scan: Scanner<'a, JSON>) -> Reader<'a, JSON> {
-        Reader { scan, log: Log::default(), kind: None }
+        Reader { scan, log: Log::default(), kind: None, elements: Vec::new(), ends: Vec::new() }
     }
 
     /// All operations of the file: one after the other, or within vectors or lists. Only the first array of JSON
@@ -349,7 +352,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         };
         let key = self.key(close, &mut first)?;
         let payload = match verb {
-            Verb::Read => self.result(close, &mut first)?,
+            Verb::Read => self.result(key, close, &mut first)?,
             _ => {
                 if !self.scan.more(close, &mut first)? {
                     return self.scan.fail("a value in front of the end");
@@ -386,7 +389,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     }
 
     /// What a read returned, and the end of the micro-operation.
-    fn result(&mut self, close: u8, first: &mut bool) -> Result<Payload, ReadError> {
+    fn result(&mut self, key: u32, close: u8, first: &mut bool) -> Result<Payload, ReadError> {
         if !self.scan.more(close, first)? {
             return Ok(Payload::Nothing);
         }
@@ -397,14 +400,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             return Ok(Payload::One(collection));
         }
         let payload = match self.scan.open() {
-            Some(end) => {
-                let mut first = true;
-                while self.scan.more(end, &mut first)? {
-                    let element = self.one("an element of a list")?;
-                    self.log.push_element(element);
-                }
-                self.log.end_list()
-            }
+            Some(end) => Payload::List(self.list(key, end)?),
             None => match self.scan.token(expected)? {
                 Token::Nil => Payload::Nothing,
                 token => Payload::One(self.log.atoms.atom::<JSON>(token)),
@@ -412,6 +408,28 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         };
         self.scan.close(close)?;
         Ok(payload)
+    }
+
+    /// A list that was read from a key, up to its end.
+    fn list(&mut self, key: u32, close: u8) -> Result<Prefix, ReadError> {
+        let (rest, line, begin) = (self.scan.rest(), self.scan.line(), self.scan.at());
+        let begun = self.log.lists.begun(key, rest, close);
+        let mut first = begun.is_none();
+        self.scan.pass(begun.map_or(0, |begun| begun.n_bytes));
+        self.elements.clear();
+        self.ends.clear();
+        while self.scan.more(close, &mut first)? {
+            let element = self.one("an element of a list")?;
+            self.elements.push(element);
+            self.ends.push((self.scan.at() - begin) as u32);
+        }
+        // Where a known text is passed, its lines are not counted.
+        let last = self.ends.last().copied().unwrap_or(0);
+        let text = (self.scan.line() == line).then(|| &rest[..last as usize]);
+        Ok(match begun {
+            Some(begun) => self.log.lists.go_on(key, begun, &self.elements, text, &self.ends),
+            None => self.log.lists.keep(key, &self.elements, text, &self.ends),
+        })
     }
 
     fn written(&mut self) -> Result<Payload, ReadError> {

@@ -87,6 +87,18 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         String::from_utf8_lossy(&self.bytes[begin..end])
     }
 
+    /// All bytes from here on.
+    #[inline]
+    pub(in crate::formats) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// Passes bytes that are known, without a line end among them.
+    #[inline]
+    pub(in crate::formats) fn pass(&mut self, n: usize) {
+        self.at += n;
+    }
+
     /// The line of the next byte, from 1, as far as it fits.
     pub(in crate::formats) fn line(&self) -> u32 {
         u32::try_from(self.line).unwrap_or(u32::MAX)

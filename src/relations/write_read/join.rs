@@ -36,6 +36,8 @@ pub(super) struct Join<'a> {
     initial: Vec<Value>,
     /// By the last write of a value that was written very often: the sources of its reads, if they can share them.
     shared: FxHashMap<u32, Option<Arc<SharedSources>>>,
+    /// Whether a transaction of unknown outcome wrote.
+    is_in_doubt: bool,
     pub(super) exceptions: Exceptions,
 }
 
@@ -51,6 +53,7 @@ impl<'a> Join<'a> {
             shift: 0,
             initial: Vec::new(),
             shared: FxHashMap::default(),
+            is_in_doubt: false,
             exceptions,
         }
     }
@@ -82,15 +85,18 @@ impl<'a> Join<'a> {
         self.writes.clear();
         self.initial.clear();
         self.shared.clear();
+        self.is_in_doubt = false;
         let (kinds, values) = (self.history.kinds(), self.history.values());
         for &Entry { operation, transaction } in entries {
             let is_write = kinds[operation as usize] == OperationKind::Write;
-            let is_initial = self.standing[transaction as usize] == Standing::Initial;
+            let standing = self.standing[transaction as usize];
+            let is_initial = standing == Standing::Initial;
             let value = values[operation as usize];
             if is_write && is_initial {
                 self.initial.push(value);
             } else if is_write {
                 self.writes.push(Write { value, operation, transaction, previous: NO_WRITE });
+                self.is_in_doubt |= !matches!(standing, Standing::Committed | Standing::Aborted);
             }
         }
         let size = (self.writes.len() * 2).next_power_of_two().max(2);
@@ -150,11 +156,12 @@ impl<'a> Join<'a> {
         let is_tail = list.len() >= n_own && own_values.eq(list[n_outside..].iter().copied());
         let (own, outside) = if is_tail { (None, &list[..n_outside]) } else { (own, list) };
         let before_last = outside.split_last().map_or(&[][..], |(_, rest)| rest);
+        let in_doubt = if self.is_in_doubt { before_last } else { &[] };
         let (n_initial, is_whole) = match outside.starts_with(&self.initial) {
             true => (self.initial.len(), true),
             false => (0, false),
         };
-        for &element in before_last.iter().skip(n_initial) {
+        for &element in in_doubt.iter().skip(n_initial) {
             // If a list does not begin this way, elements of the set-up may be anywhere.
             if is_whole || !self.initial.contains(&element) {
                 self.demand_writer(operation, transaction, element);

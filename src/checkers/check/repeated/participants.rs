@@ -1,8 +1,7 @@
 //! Which transactions count as committed, and for which that is open.
 
-use super::questions::Repeated;
 use crate::checkers::refutation::is_impossible_read;
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Repeated, TransactionId, Value};
 use crate::relations::{Resolution, Standing, list_from_outside};
 use rustc_hash::FxHashMap;
 

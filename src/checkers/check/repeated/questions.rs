@@ -1,9 +1,8 @@
 //! What is open about the elements of lists that were appended more than once.
 
 use crate::checkers::Supposed;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, OperationId, OperationKind, Outcome, Repeated, TransactionId, Value};
 use crate::relations::list_from_outside;
-use rustc_hash::FxHashMap;
 
 /// A question that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,27 +36,10 @@ pub(super) struct Open {
     pub(super) answers: Vec<Supposed>,
 }
 
-/// By key and element: the appends of transactions that did not abort, if there are several.
-pub(super) type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
-
-/// Whether an element of a list was appended more than once by transactions that did not abort. O(operations).
+/// Whether an element of a list was appended more than once by transactions that did not abort. O(operations) the first
+/// time.
 pub(in crate::checkers::check) fn concerns(history: &History) -> bool {
-    !history.lists().is_empty() && !repeated(history).is_empty()
-}
-
-/// All of them. O(operations).
-pub(super) fn repeated(history: &History) -> Repeated {
-    let mut all = Repeated::default();
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
-        for o in history.operations_of(t) {
-            let operation = history.operation(o);
-            if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
-                all.entry((operation.key, operation.value)).or_default().push(o);
-            }
-        }
-    }
-    all.retain(|_, appends| appends.len() > 1);
-    all
+    !history.lists().is_empty() && !history.appends_of_repeated_elements().is_empty()
 }
 
 /// The places of lists read by committed transactions whose elements were appended more than once, each with the

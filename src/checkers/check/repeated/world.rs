@@ -1,7 +1,7 @@
 //! Histories in which repeated elements are distinguished as far as it is known which append made them.
 
 use super::participants::{in_doubt, participants};
-use super::questions::{Open, Question, block, each_once, open_places, repeated};
+use super::questions::{Open, Question, block, each_once, open_places};
 use crate::checkers::Supposed;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, Value};
@@ -39,7 +39,7 @@ impl ElementAssignment {
             control.check()?;
             let resolution = Arc::new(resolve(&history, control)?);
             let participants = Arc::new(participants(&history, &resolution));
-            let repeated = repeated(&history);
+            let repeated = history.appends_of_repeated_elements();
             let places = open_places(&history, &participants, &repeated);
             let impossible = places.iter().find_map(|open| match open.question {
                 Question::Place(read, place) if open.answers.is_empty() => Some((read, place)),
