@@ -326,7 +326,9 @@ pub struct Violation {
     pub edges: Vec<Edge>,
     /// How the edges contradict each other.
     pub proof: Proof,
-    /// The inferred edge of the pattern already holds causally, so this instance adds nothing (listed last).
+    /// This instance adds nothing (listed last): the inferred edge of the pattern already holds causally, or the order of its
+    /// versions follows only from another violation, by which a version would be older than the initial one. That is then
+    /// what its edges show.
     pub implied: bool,
     /// Root cause: instances with the same number share a component or a pair of writers. Ordered as listed.
     pub group: u32,

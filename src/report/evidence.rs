@@ -36,7 +36,8 @@ pub struct ViolationEntry {
     /// The argument, statement by statement: what was observed, then what follows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementEntry>,
-    /// The inferred edge already holds causally, so this instance adds nothing.
+    /// This instance adds nothing: the inferred edge already holds causally, or the order of its versions follows only from
+    /// another violation, by which a version would be older than the initial one. That is then what its edges show.
     pub implied: bool,
     /// The simplest listed violation that this one contains: one of a level that is no stronger, by the same reads or
     /// the same order of two transactions, or in the same transactions.

@@ -33,7 +33,8 @@ struct Sight {
     in_session: bool,
 }
 
-/// A cycle that begins with the order of t2 before t1 and leads back from t1 to t2.
+/// A cycle that begins with the order of t2 before t1 and leads back from t1 to t2. Where t2 comes before ⊥, so does
+/// everything before it: then whatever the commit order is said to put before something else is implied.
 pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Setting<'_>>) -> Told {
     let Some((row, column)) = cell(pattern) else { return Err(format!("no cycle shows {pattern}")) };
     let parts = parts(cycle)?;
@@ -48,6 +49,13 @@ pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Settin
         false if (0..back.len()).all(|at| is_causal(&back[at].kind) || is_commit(at)) => 1,
         false => return Err(format!("its cycle shows no {pattern}")),
     };
+    if cycle.argument.violation.implied && column == 1 && parts.t1.is_initial() && shown == 0 {
+        return Ok(Scene {
+            key: Some(parts.key),
+            also: cells(row, column).map(str::to_owned).collect(),
+            ..Scene::default()
+        });
+    }
     let history = cycle.argument.history;
     let sight = match setting {
         Some(setting) => sight(history, setting, parts)?,
@@ -103,11 +111,16 @@ fn sight(history: &History, setting: &Setting<'_>, parts: Parts) -> Result<Sight
     Ok(Sight { row, by_read: first_of_other.is_some(), in_session })
 }
 
+/// The other patterns that an instance of one is: a fact at a weaker level, or by a stronger order, holds in all cells to the
+/// right and below.
+fn cells(row: usize, column: usize) -> impl Iterator<Item = &'static str> {
+    let cells = (row..GRID.len()).flat_map(move |r| (column..2).map(move |c| (r, c)));
+    cells.filter(move |cell| *cell != (row, column)).map(|(r, c)| GRID[r][c])
+}
+
 fn scene(parts: Parts, (row, column): (usize, usize), sight: Sight, cycle: &Cycle<'_>) -> Scene {
     let Parts { t1, t2, t3, key, .. } = parts;
-    // A fact at a weaker level, or by a stronger order, holds in all cells to the right and below.
-    let cells = (row..GRID.len()).flat_map(|r| (column..2).map(move |c| GRID[r][c]));
-    let mut also: Vec<String> = cells.filter(|id| *id != GRID[row][column]).map(str::to_owned).collect();
+    let mut also: Vec<String> = cells(row, column).map(str::to_owned).collect();
     let c4 = match (row, column, sight.by_read) {
         (MONO, 0, _) | (FRACTURED, 0, true) => "h",
         (MONO, _, _) | (FRACTURED, _, true) => "i",

@@ -31,8 +31,10 @@ pub(crate) fn all_listed_at(history: &History, levels: Vec<Level>, max_instances
             return Err(format!("{pattern}: the listed instances do not come first"));
         }
         let content = |violation: &Violation| {
-            let Violation { levels, key, operations, edges, proof, .. } = violation;
-            format!("{levels:?} {key:?} {operations:?} {edges:?} {proof:?}")
+            let Violation { levels, key, operations, edges, proof, implied, place, .. } = violation;
+            // Those that follow from one other violation show that.
+            let place = place.filter(|_| *implied);
+            format!("{levels:?} {key:?} {operations:?} {edges:?} {proof:?} {place:?}")
         };
         let different: HashSet<String> = all.iter().map(content).collect();
         if different.len() != all.len() {

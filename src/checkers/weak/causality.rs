@@ -156,6 +156,12 @@ impl ForcedEdges {
         self.all().iter().any(|edge| edge.to == NONE)
     }
 
+    /// All but the edges that contradict ⊥ being first, of `n` nodes. O(n + edges).
+    pub(super) fn without_initial(&self, n: usize) -> ForcedEdges {
+        let others = self.all().iter().copied().filter(|edge| edge.to != NONE).collect();
+        ForcedEdges(Rows::of_sorted(n, others, |edge| edge.from))
+    }
+
     /// The edge from `a` to `b`, if it is there. O(log).
     pub(super) fn find(&self, a: Node, b: Node) -> Option<Forced> {
         let edges = self.of(a);

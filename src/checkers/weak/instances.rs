@@ -16,7 +16,7 @@ use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Axiom, Index, NONE, Node, Relation};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Memory for the vectors of a survey.
 const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
@@ -29,10 +29,19 @@ const SMALL: usize = 50_000;
 /// States visited per pattern to find paths; after that, only instances whose paths need no search are listed.
 const VISITS_PER_PATTERN: u64 = 4_000_000;
 
-/// The weak levels, and SO ∪ WR with the edges that each forces.
-pub(super) struct Commit {
-    /// Weakest first.
-    pub(super) levels: Vec<(Level, ForcedEdges, Components)>,
+/// The commit order of a weak level: SO ∪ WR with the edges that it forces.
+struct Commit {
+    level: Level,
+    forced: ForcedEdges,
+    components: Components,
+    /// The same without the edges to ⊥, if there are any: the orders that rest on no version older than the initial one.
+    proper: Option<(ForcedEdges, Components)>,
+}
+
+impl Commit {
+    fn proper(&self) -> (&ForcedEdges, &Components) {
+        self.proper.as_ref().map_or((&self.forced, &self.components), |(forced, components)| (forced, components))
+    }
 }
 
 /// What a survey of the instances of a history needs.
@@ -43,7 +52,8 @@ struct Setting<'a> {
     components: Components,
     chains: Chains,
     rows: Rows,
-    commit: Commit,
+    /// Weakest first.
+    commit: Vec<Commit>,
     /// RC, RA or TCC.
     top: Level,
 }
@@ -70,7 +80,7 @@ impl<'a> Setting<'a> {
         mut visit: impl FnMut(&Survey<'_>) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         let Setting { causality, components, chains, rows, .. } = self;
-        let (_, forced, commit_components) = self.commit.levels.last().expect("a level was asked for");
+        let commit = self.commit.last().expect("a level was asked for");
         for window in rows.windows(chains, 2, VECTOR_BYTES) {
             let vectors =
                 |direction| Vectors::new(causality, components, chains, rows, window.clone(), direction, control);
@@ -84,8 +94,9 @@ impl<'a> Setting<'a> {
                 future,
                 window,
                 top,
-                forced,
-                commit_components,
+                forced: &commit.forced,
+                commit_components: &commit.components,
+                proper_components: commit.proper().1,
                 capacity,
             })?;
         }
@@ -106,7 +117,8 @@ impl<'a> Setting<'a> {
 /// reported (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not counted.
 ///
 /// ⊥ is part of every commit order: if an axiom forces a transaction before ⊥ (a violation by itself), that transaction
-/// and all before it precede everything.
+/// and all before it precede everything. Where t1 precedes t2 for no other reason, the explanation is that violation alone,
+/// and of the instances with the same one only the first is listed.
 ///
 /// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
 /// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
@@ -196,7 +208,8 @@ pub(in crate::checkers) fn unlisted(
     let mut told = Vec::new();
     for candidate in candidates {
         let Some(ordinal) = window.admits(candidate.place()) else { continue };
-        let mut violation = teller.tell(pattern, &candidate, &mut search, control)?;
+        let argued = teller.argued(pattern, &candidate, &mut search, control)?;
+        let mut violation = teller.tell(pattern, (&candidate, &argued), &mut search, control)?;
         violation.id.ordinal = ordinal as u32;
         told.push(violation);
     }
@@ -216,8 +229,8 @@ fn commit_orders(
     rows: &Rows,
     top: Level,
     control: &Control,
-) -> Result<Commit, Interrupt> {
-    let mut levels = Vec::new();
+) -> Result<Vec<Commit>, Interrupt> {
+    let mut orders = Vec::new();
     for level in Level::ALL.into_iter().filter(|level| level.is_weak() && top.implies(*level)) {
         let mut edges: Vec<Forced> = causality.listed_edges().collect();
         if level.axiom() == Axiom::Causal {
@@ -230,9 +243,15 @@ fn commit_orders(
         }
         let forced = ForcedEdges::new(causality.n(), edges);
         let components = Components::new(causality, &forced, control)?;
-        levels.push((level, forced, components));
+        let mut proper = None;
+        if forced.reach_initial() {
+            let forced = forced.without_initial(causality.n());
+            let components = Components::new(causality, &forced, control)?;
+            proper = Some((forced, components));
+        }
+        orders.push(Commit { level, forced, components, proper });
     }
-    Ok(Commit { levels })
+    Ok(orders)
 }
 
 fn in_causal_order(pattern: Pattern) -> bool {
@@ -244,7 +263,7 @@ struct Teller<'a> {
     history: &'a History,
     causality: &'a Causality<'a>,
     components: &'a Components,
-    commit: &'a Commit,
+    commit: &'a [Commit],
 }
 
 impl Teller<'_> {
@@ -265,22 +284,25 @@ impl Teller<'_> {
             if search.visited > VISITS_PER_PATTERN && self.needs_search(pattern, &candidate) {
                 continue;
             }
-            told.push((candidate, self.tell(pattern, &candidate, &mut search, control)?));
+            let argued = self.argued(pattern, &candidate, &mut search, control)?;
+            told.push((candidate, argued.pair(), self.tell(pattern, (&candidate, &argued), &mut search, control)?));
         }
         let length = |violation: &Violation| match &violation.proof {
             Proof::Cycle(edges) => edges.len(),
             _ => 0,
         };
-        told.sort_by_cached_key(|(candidate, violation)| {
+        told.sort_by_cached_key(|(candidate, _, violation)| {
             (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
         });
+        let mut pairs = FxHashSet::default();
+        told.retain(|(_, pair, _)| pairs.insert(*pair));
         told.truncate(max_instances);
         let mut groups = FxHashMap::default();
         Ok(told
             .into_iter()
             .zip(1..)
-            .map(|((candidate, mut violation), ordinal)| {
-                let pair = (candidate.t1.min(candidate.t2), candidate.t1.max(candidate.t2));
+            .map(|((_, (t1, t2), mut violation), ordinal)| {
+                let pair = (t1.min(t2), t1.max(t2));
                 let next = groups.len() as u32 + 1;
                 violation.group = *groups.entry(pair).or_insert(next);
                 violation.id.ordinal = ordinal;
@@ -289,15 +311,43 @@ impl Teller<'_> {
             .collect())
     }
 
-    fn tell(
+    /// What a candidate is argued with: itself, or, where t1 precedes t2 only because everything comes after ⊥, what
+    /// forces a transaction before ⊥. That alone is impossible.
+    fn argued(
         &self,
         pattern: Pattern,
         candidate: &Candidate,
         search: &mut PathSearch<'_>,
         control: &Control,
+    ) -> Result<Candidate, Interrupt> {
+        let &Candidate { t1, t2, .. } = candidate;
+        let Some(Commit { forced, components, .. }) = self.order_by_initial(pattern, candidate) else {
+            return Ok(*candidate);
+        };
+        let mut first = forced.find(t1, NONE);
+        if first.is_none() {
+            let way = search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?;
+            first = way.into_iter().flatten().find_map(|step| match step {
+                Step::Forced(edge) if edge.to == NONE => Some(edge),
+                _ => None,
+            });
+        }
+        let Forced { from, to, read } = first.expect("t1 precedes ⊥");
+        let index = self.causality.index;
+        let (t3, key) = (self.causality.read_node[read as usize], index.read_key[read as usize]);
+        Ok(Candidate { t1: to, t2: from, t3, key, ..*candidate })
+    }
+
+    /// The violation of a candidate, argued with another one of the same kind, or of the kind in causal order if its t1 is ⊥.
+    fn tell(
+        &self,
+        pattern: Pattern,
+        (candidate, argued): (&Candidate, &Candidate),
+        search: &mut PathSearch<'_>,
+        control: &Control,
     ) -> Result<Violation, Interrupt> {
-        let &Candidate { implied, t1, t2, t3, key, .. } = candidate;
-        let read = self.telling_read(candidate);
+        let &Candidate { implied, t1, t2, t3, key, .. } = argued;
+        let read = self.telling_read(argued);
         let mut story = Story::new(self.history, self.causality, self.components);
         [t1, t2, t3].into_iter().for_each(|node| story.mention(node));
         let seen_at = level_of(self.causality, t2, read);
@@ -311,8 +361,9 @@ impl Teller<'_> {
                 let bound = self.components.of[t2 as usize];
                 search.shortest(t1, t2, None, |v| self.components.of[v as usize] <= bound, control)?
             } else {
-                let (at, forced, components) = self.commit_order(t1, t2, seen_at);
-                level = *at;
+                let order = self.commit_order(t1, t2, seen_at);
+                let (forced, components) = order.proper();
+                level = order.level;
                 match forced.find(t1, t2) {
                     Some(edge) => Some(vec![Step::Forced(edge)]),
                     None => search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?,
@@ -322,7 +373,7 @@ impl Teller<'_> {
             cycle.extend(story.way(&way, search, control)?);
         }
         Ok(Violation {
-            also: self.also(pattern, candidate, &story),
+            also: self.also(pattern, argued, &story),
             key: Some(self.causality.index.key_id(key)),
             transactions: story.transactions,
             edges: story.edges,
@@ -332,12 +383,19 @@ impl Teller<'_> {
         })
     }
 
-    /// The weakest commit order, of `least` or above, that puts t1 before t2.
-    fn commit_order(&self, t1: Node, t2: Node, least: Level) -> &(Level, ForcedEdges, Components) {
-        let mut orders = self.commit.levels.iter().filter(|(level, ..)| level.implies(least));
-        orders
-            .find(|(.., components)| components.same(t1, t2))
-            .expect("the pair is in one component at the strongest level")
+    /// The weakest commit order, of `least` or above, that puts t1 before t2 even without ⊥.
+    fn commit_order(&self, t1: Node, t2: Node, least: Level) -> &Commit {
+        let mut orders = self.commit.iter().filter(|order| order.level.implies(least));
+        orders.find(|order| order.proper().1.same(t1, t2)).expect("the pair is in one component at the strongest level")
+    }
+
+    /// The weakest commit order that puts t1 before t2, if none does without ⊥.
+    fn order_by_initial(&self, pattern: Pattern, &Candidate { t1, t2, .. }: &Candidate) -> Option<&Commit> {
+        let is_proper = |order: &Commit| order.proper().1.same(t1, t2);
+        if in_causal_order(pattern) || self.commit.last().is_none_or(is_proper) {
+            return None;
+        }
+        self.commit.iter().find(|order| order.components.same(t1, t2))
     }
 
     /// Whether the explanation of a candidate has a path of more than two steps, or of inferred edges not directly
@@ -347,10 +405,14 @@ impl Teller<'_> {
         let far = |a, b| quick_way(self.causality, a, b).is_none();
         let read = self.telling_read(candidate);
         let seen_at = level_of(self.causality, t2, read);
+        if let Some(order) = self.order_by_initial(pattern, candidate) {
+            let first = order.forced.find(t1, NONE);
+            return first.is_none_or(|edge| far(t1, self.causality.read_node[edge.read as usize]));
+        }
         let search_order = || match in_causal_order(pattern) {
             _ if is_initial(t1) => false,
             true => far(t1, t2),
-            false => match self.commit_order(t1, t2, seen_at).1.find(t1, t2) {
+            false => match self.commit_order(t1, t2, seen_at).proper().0.find(t1, t2) {
                 Some(edge) if self.causality.list_behind(edge).is_some() => false,
                 // The inferred edge has a reader of its own, which must observe t1.
                 Some(edge) => far(t1, self.causality.read_node[edge.read as usize]),
@@ -390,6 +452,9 @@ impl Teller<'_> {
             _ => (&[], 'l'),
         };
         let mut also: Vec<String> = weaker.iter().map(|pattern| pattern.id().to_owned()).collect();
+        if is_initial(t1) && !in_causal_order(pattern) {
+            return also;
+        }
         also.push(format!("C4 TAP-{c4}"));
         if is_initial(t1) {
             also.push("C4 TAP-j".to_owned());

@@ -6,7 +6,7 @@ use crate::relations::{NONE, Node};
 /// A triple of an axiom as which a pattern's instance may be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
-    /// t2 already precedes t1 causally.
+    /// t2 already precedes t1 causally, or t1 precedes t2 only because everything comes after ⊥.
     pub(super) implied: bool,
     /// Estimated number of edges of the explanation.
     pub(super) size: u32,
@@ -26,7 +26,8 @@ impl Candidate {
         Place([self.t3, self.key, self.t1, self.t2])
     }
 
-    fn pair(&self) -> (Node, Node) {
+    /// What one instance is listed of.
+    pub(super) fn pair(&self) -> (Node, Node) {
         (self.t1, self.t2)
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct Survey<'a> {
     pub(super) top: Axiom,
     pub(super) forced: &'a ForcedEdges,
     pub(super) commit_components: &'a Components,
+    /// Of the commit order without what is forced before ⊥.
+    pub(super) proper_components: &'a Components,
     /// Most candidates per pattern.
     pub(super) capacity: usize,
 }
@@ -154,7 +156,7 @@ struct Collected {
 
 impl Collected {
     fn add(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node) {
-        let implied = !is_initial(pair.t1) && survey.past.precedes(t2, pair.t1);
+        let implied = survey.is_implied(pair.t1, t2, self.class);
         self.candidates.push(Candidate { implied, size: 0, t1: pair.t1, t2, t3, key: pair.key });
     }
 }
@@ -391,10 +393,16 @@ impl Survey<'_> {
         sink.moved(self, t3, pair, t2, of_range + order, class.map(|class| class + order));
     }
 
+    /// Whether an instance adds nothing: t2 precedes t1 causally, or t1 precedes t2 only because everything comes after ⊥.
+    fn is_implied(&self, t1: Node, t2: Node, class: usize) -> bool {
+        let is_proper = || class & 1 == IN_CAUSAL_ORDER || self.proper_components.same(t1, t2);
+        !is_initial(t1) && (self.past.precedes(t2, t1) || !is_proper())
+    }
+
     fn offer(&self, t3: Node, pair: &ReadPair, t2: Node, class: usize, tally: &mut Tally) {
         tally.offers += 1;
         let t1 = pair.t1;
-        let implied = !is_initial(t1) && self.past.precedes(t2, t1);
+        let implied = self.is_implied(t1, t2, class);
         // Lower bounds of the size discard most candidates before the costly checks.
         let mut candidate = Candidate { implied, size: if class >= CAUSAL { 3 } else { 2 }, t1, t2, t3, key: pair.key };
         if !tally.pools[class].admits(&candidate) {
