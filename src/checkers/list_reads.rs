@@ -171,7 +171,7 @@ impl Look<'_> {
                     add(Pattern::ThinAirRead, None);
                     continue;
                 }
-                Some(Appended::Aborted(append)) if history.ended_before(reader, history.transaction_of(*append)) => {
+                Some(Appended::Aborted(append)) if history.ended_before(reader, history.transaction_of(append)) => {
                     add(Pattern::ThinAirRead, None);
                     continue;
                 }
