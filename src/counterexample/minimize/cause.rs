@@ -6,7 +6,7 @@ use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::counterexample::groups::touched;
 use crate::counterexample::translate::translate_back;
 use crate::counterexample::{MOST_TOLD, involved_operations};
-use crate::history::{History, Interval, OperationId, OperationKind, Outcome, Renaming, TransactionId, TransactionSet};
+use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, Reason};
 
 impl Cutter<'_> {
@@ -22,9 +22,7 @@ impl Cutter<'_> {
         }
         let mut members = TransactionSet::of(self.history, touched(self.history, self.original));
         if self.original.id.pattern == Pattern::NoLinearOrder {
-            for writer in self.writers_around(&members) {
-                members.insert(writer);
-            }
+            self.add_writers_around(&mut members);
         }
         self.add_promoters(&mut members);
         let members: Vec<TransactionId> = members.iter().filter(|&t| !self.is_initial(t)).collect();
@@ -51,33 +49,6 @@ impl Cutter<'_> {
                 && (is_weaker && !is_other(v) && self.rests_on_known(v) || has_detour && self.is_simpler(v))
         });
         simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
-    }
-
-    /// The writers of what operations without an order observed, as far as they matter: those that ran beside them, and
-    /// where no writer is among all these the last that had ended before.
-    fn writers_around(&self, members: &TransactionSet) -> Vec<TransactionId> {
-        let ran = |t: TransactionId| {
-            self.history.interval(t).map(|ran| match self.history.outcome(t) {
-                Outcome::Unknown => Interval { end: i64::MAX, ..ran },
-                _ => ran,
-            })
-        };
-        let all: Vec<Interval> = members.iter().filter_map(ran).collect();
-        let first = all.iter().map(|ran| ran.start).min().unwrap_or(i64::MIN);
-        let last = all.iter().map(|ran| ran.end).max().unwrap_or(i64::MAX);
-        let mut found: Vec<TransactionId> = Vec::new();
-        for &read in &self.involved {
-            let mut writers = self.writers(read);
-            let is_among = writers.iter().any(|&writer| members.contains(writer));
-            writers.sort_by_key(|&writer| ran(writer).map(|ran| (ran.end, ran.start)));
-            let is_beside =
-                |writer: &TransactionId| ran(*writer).is_none_or(|ran| ran.end >= first && ran.start <= last);
-            let beside: Vec<TransactionId> = writers.iter().copied().filter(is_beside).collect();
-            let before = writers.into_iter().rfind(|&writer| ran(writer).is_some_and(|ran| ran.end < first));
-            found.extend(before.filter(|_| !is_among && beside.is_empty()));
-            found.extend(beside);
-        }
-        found
     }
 
     /// The violation of strict serializability among operations that no order explains and that are too many to be

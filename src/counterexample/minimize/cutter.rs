@@ -199,6 +199,10 @@ impl<'a> Cutter<'a> {
             }
             let is_involved =
                 || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
+            // Which write such operations observed is not what their argument is about.
+            if self.original.id.pattern == Pattern::NoLinearOrder && is_involved() {
+                return true;
+            }
             // The writer of such a read must be as open as in the whole.
             let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
             if multiple.is_some_and(|multiple| !complete(&multiple.sources())) {
@@ -251,7 +255,7 @@ impl<'a> Cutter<'a> {
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
     fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
-        // With all writers of what was read, the same operations have no order, whatever else the part shows.
+        // The same operations have no order, whatever else the part shows.
         if self.original.id.pattern == Pattern::NoLinearOrder {
             return translate(self.original, renaming);
         }

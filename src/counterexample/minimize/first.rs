@@ -2,12 +2,12 @@
 
 use super::cutter::{Answer, Cutter, ViolatingPart, Wanted, check_at, levels_of, named_by, verdicts};
 use super::{VERDICTS, late};
-use crate::checkers::{Cause, Level, Verdict, Violation};
+use crate::checkers::{Cause, Level, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, Shows, involved_operations};
-use crate::history::{History, OperationKind, TransactionId, TransactionSet};
+use crate::history::{History, Interval, OperationKind, Outcome, TransactionId, TransactionSet};
 
 /// Up to this many transactions, keeping the pattern with reads that are separate anomalies is tried.
 const MOST_WITH_WRONG_READS: usize = 64;
@@ -87,9 +87,12 @@ impl Cutter<'_> {
         let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
         for &o in &self.involved {
             keep.insert(self.history.transaction_of(o));
-            for writer in self.writers(o) {
+        }
+        match self.original.id.pattern {
+            Pattern::NoLinearOrder => self.add_writers_around(&mut keep),
+            _ => self.involved.iter().flat_map(|&o| self.writers(o)).for_each(|writer| {
                 keep.insert(writer);
-            }
+            }),
         }
         loop {
             self.add_promoters(&mut keep);
@@ -113,6 +116,35 @@ impl Cutter<'_> {
             if keep.len() == before {
                 keep = TransactionSet::full(self.history);
             }
+        }
+    }
+
+    /// Adds the writers of what operations without an order observed, as far as they matter: those that ran beside them, and
+    /// where no writer is among all these the last that had ended before.
+    pub(super) fn add_writers_around(&self, members: &mut TransactionSet) {
+        let ran = |t: TransactionId| {
+            self.history.interval(t).map(|ran| match self.history.outcome(t) {
+                Outcome::Unknown => Interval { end: i64::MAX, ..ran },
+                _ => ran,
+            })
+        };
+        let all: Vec<Interval> = members.iter().filter_map(ran).collect();
+        let first = all.iter().map(|ran| ran.start).min().unwrap_or(i64::MIN);
+        let last = all.iter().map(|ran| ran.end).max().unwrap_or(i64::MAX);
+        let mut found: Vec<TransactionId> = Vec::new();
+        for &read in &self.involved {
+            let mut writers = self.writers(read);
+            let is_among = writers.iter().any(|&writer| members.contains(writer));
+            writers.sort_by_key(|&writer| ran(writer).map(|ran| (ran.end, ran.start)));
+            let is_beside =
+                |writer: &TransactionId| ran(*writer).is_none_or(|ran| ran.end >= first && ran.start <= last);
+            let beside: Vec<TransactionId> = writers.iter().copied().filter(is_beside).collect();
+            let before = writers.into_iter().rfind(|&writer| ran(writer).is_some_and(|ran| ran.end < first));
+            found.extend(before.filter(|_| !is_among && beside.is_empty()));
+            found.extend(beside);
+        }
+        for writer in found {
+            members.insert(writer);
         }
     }
 
