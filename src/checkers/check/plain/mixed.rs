@@ -297,8 +297,8 @@ fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &
         known.id.pattern == violation.id.pattern
             // Single reads are wrong with and without sessions, though not always told by the same pair of lists.
             && (is_of_wrong_reads(known) && is_of_wrong_reads(violation)
-                || !has_choices
-                    && (instance_of(known) == instance || cycle.is_some() && cycle_of(known) == cycle))
+                || instance_of(known) == instance
+                || cycle.is_some() && cycle_of(known) == cycle)
     };
     // With choices, what shows cut isolation is listed apart, since other writers count there.
     let names_others = |known: &Violation| !has_choices || known.levels.iter().any(|level| !level.is_of_reads());
@@ -314,9 +314,11 @@ fn replaces(violation: &Violation, plain: LevelSet, has_choices: bool, listed: &
     }
     // With sessions an instance may violate weaker levels, of which this argument says nothing.
     let shown = shown_by(violation);
-    if !known.levels.iter().all(|level| shown.contains(level)) {
-        // Two reads of a key violate cut isolation by themselves, and with it all that these two arguments do not share.
-        return row.shows == Shows::Reads && plain.iter().all(|level| level.implies(Level::CutIsolation));
+    if has_choices || !known.levels.iter().all(|level| shown.contains(level)) {
+        // Two reads of a key that can share no writer violate cut isolation by themselves, and with it all that these two
+        // arguments do not share.
+        let is_torn = !has_choices || known.levels.contains(Level::CutIsolation);
+        return row.shows == Shows::Reads && is_torn && plain.iter().all(|level| level.implies(Level::CutIsolation));
     }
     *known = Violation {
         levels,
