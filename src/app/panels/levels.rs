@@ -82,7 +82,7 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
 
 /// The code of a level, with a star if its verdict depends on an assumption.
 fn name(document: &Document, level: Level) -> String {
-    let is_conditional = document.results.of(level).is_some_and(LevelResult::is_conditional);
+    let is_conditional = document.results.of(level).is_some_and(|result| result.is_conditional());
     format!("{level}{}", if is_conditional { "*" } else { "" })
 }
 
