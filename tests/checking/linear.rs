@@ -7,11 +7,13 @@ use fastrand::Rng;
 use isoscope::checkers::{Checker, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
+use isoscope::formats::{self, Input};
 use isoscope::history::{History, Interval, Outcome};
 use isoscope::relations::has_real_time;
 use isoscope::report::{Document, Report, Settings, VerdictWord};
 use isoscope::verify;
 use serde_json::Value as Json;
+use std::io::Read as _;
 
 /// Histories per shape in the ordinary run.
 const EACH: u64 = 6_000;
@@ -234,7 +236,7 @@ const ACROSS: &str = "a: [w x 1]@0..10 [n y 1]@1..9\nb: [w y 1]@0..10 [n x 1]@1.
 
 #[test]
 fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
-    let history = isoscope::formats::text::parse(ACROSS).expect("valid");
+    let history = formats::text::parse(ACROSS).expect("valid");
     let levels = Level::of(&history);
     let findings =
         isoscope::audit::check(&history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
@@ -262,7 +264,7 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
     rejects_damage(&history, &report).expect("damage is found");
     // The same in sessions of their own can be put in order.
     let apart = ACROSS.replace(" [n y", "\nc: [n y").replace(" [n x", "\nd: [n x");
-    let apart = isoscope::formats::text::parse(&apart).expect("valid");
+    let apart = formats::text::parse(&apart).expect("valid");
     let (verdict, _) = decide(&apart, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Satisfied);
 }
@@ -270,11 +272,10 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
 #[test]
 fn what_only_looks_keeps_no_free_write_from_standing_before_it() {
     // b read what a wrote, and then c found something else than 7.
-    let history =
-        isoscope::formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 7]@2..3\n").expect("valid");
+    let history = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 7]@2..3\n").expect("valid");
     let (verdict, mut report) = decide(&history, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Satisfied);
-    let wrong = isoscope::formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 5]@2..3\n").expect("valid");
+    let wrong = formats::text::parse("a: [w x 5]@0..1\nb: [r x 5]@0..10\nc: [n x 5]@2..3\n").expect("valid");
     let (verdict, of_wrong) = decide(&wrong, Level::Linearizability).expect("evidence holds");
     assert_eq!(verdict, VerdictWord::Violated);
     let mut forged = of_wrong.violations[0].clone();
@@ -354,7 +355,7 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
 fn other_histories_are_undecided_with_a_reason() {
     let level = [Level::Linearizability];
     let reason = |text: &str| {
-        let history = isoscope::formats::text::parse(text).expect("valid");
+        let history = formats::text::parse(text).expect("valid");
         assert!(!Level::of(&history).contains(&level[0]), "{text}");
         report(&history, &level).levels[0].reason.clone().expect("a reason")
     };
@@ -372,10 +373,9 @@ fn other_histories_are_undecided_with_a_reason() {
 
 #[test]
 fn a_linearizable_history_satisfies_every_level() {
-    let history = isoscope::formats::text::parse(
-        "a: [w x 1]@0..1 [n x 2]@2..3\nb: [r x 1, w x 2]@2..8 [r x 2]@9..10\nc: [w x 7]?@4..4\n",
-    )
-    .expect("valid");
+    let history =
+        formats::text::parse("a: [w x 1]@0..1 [n x 2]@2..3\nb: [r x 1, w x 2]@2..8 [r x 2]@9..10\nc: [w x 7]?@4..4\n")
+            .expect("valid");
     let levels = Level::of(&history);
     assert_eq!(levels.len(), 9);
     let report = report(&history, &levels);
@@ -385,4 +385,40 @@ fn a_linearizable_history_satisfies_every_level() {
     let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
     let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)));
+}
+
+/// The histories of an archive with their names.
+fn histories_of(archive: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let file = std::fs::File::open(archive).expect("a file of the corpus");
+    let mut archive = tar::Archive::new(zstd::Decoder::new(file).expect("zstd"));
+    let entries = archive.entries().expect("tar").map(|entry| {
+        let mut entry = entry.expect("tar");
+        let name = entry.path().expect("a name").to_string_lossy().into_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).expect("tar");
+        (name, bytes)
+    });
+    entries.filter(|(name, _)| name.ends_with(".edn")).collect()
+}
+
+/// Knossos' own tests say of its register histories whether they are linearizable: their folders do.
+#[test]
+#[cfg_attr(not(corpus), ignore = "no corpus")]
+fn knossos_registers_are_linearizable_where_its_tests_say_so() {
+    let mut counts = [0; 2];
+    for (name, bytes) in histories_of(&common::corpus().join("knossos/data.tar.zst")) {
+        if !name.contains("cas-register") {
+            continue;
+        }
+        let history = formats::read(&Input::new(&name, &bytes), None, &Control::new())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let is_good = name.contains("/good/");
+        // A history in which nothing was committed has no times to speak of.
+        if has_real_time(&history) {
+            let (verdict, _) = decide(&history, Level::Linearizability).unwrap_or_else(|why| panic!("{name}: {why}"));
+            assert_eq!(verdict == VerdictWord::Satisfied, is_good, "{name}: {verdict:?}");
+            counts[usize::from(is_good)] += 1;
+        }
+    }
+    assert!(counts[0] > 5 && counts[1] > 30, "{counts:?}");
 }
