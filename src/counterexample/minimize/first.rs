@@ -120,7 +120,7 @@ impl Cutter<'_> {
     }
 
     /// Adds the writers of what operations without an order observed, as far as they matter: those that ran beside them, and
-    /// where no writer is among all these the last that had ended before.
+    /// of those that had ended before the last.
     pub(super) fn add_writers_around(&self, members: &mut TransactionSet) {
         let ran = |t: TransactionId| {
             self.history.interval(t).map(|ran| match self.history.outcome(t) {
@@ -134,14 +134,12 @@ impl Cutter<'_> {
         let mut found: Vec<TransactionId> = Vec::new();
         for &read in &self.involved {
             let mut writers = self.writers(read);
-            let is_among = writers.iter().any(|&writer| members.contains(writer));
             writers.sort_by_key(|&writer| ran(writer).map(|ran| (ran.end, ran.start)));
             let is_beside =
                 |writer: &TransactionId| ran(*writer).is_none_or(|ran| ran.end >= first && ran.start <= last);
             let beside: Vec<TransactionId> = writers.iter().copied().filter(is_beside).collect();
             let before = writers.into_iter().rfind(|&writer| ran(writer).is_some_and(|ran| ran.end < first));
-            found.extend(before.filter(|_| !is_among && beside.is_empty()));
-            found.extend(beside);
+            found.extend(before.into_iter().chain(beside));
         }
         for writer in found {
             members.insert(writer);

@@ -190,7 +190,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// "No other transaction in the file that may have committed wrote x = 1 or x = 2".
+    /// "No other transaction in the file that may have committed, and began before the last of these had ended, wrote x = 1".
     fn no_other_writers(&self, reads: &[OperationId]) -> String {
         let history = self.words.history;
         let content = |&read: &OperationId| {
@@ -206,7 +206,11 @@ impl Speaker<'_> {
             _ => ", and none of these is the initial value",
         };
         let read: Vec<String> = read.into_iter().map(|(content, _)| content).collect();
-        format!("No other transaction in the file that may have committed wrote {}{not_initial}", either(&read))
+        format!(
+            "No other transaction in the file that may have committed, and began before the last of these had ended, wrote \
+             {}{not_initial}",
+            either(&read)
+        )
     }
 
     /// What the whole file lacks where reads are wrong in a way; none where that says nothing.

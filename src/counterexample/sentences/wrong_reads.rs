@@ -77,8 +77,8 @@ impl Speaker<'_> {
         let others = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
         let others = match others.count() {
             0 => String::new(),
-            1 => " and those of the 1 transaction that may also have written these values".to_owned(),
-            n => format!(" and those of the {n} transactions that may also have written these values"),
+            1 => " and those of the other transaction shown".to_owned(),
+            n => format!(" and those of the {n} other transactions shown"),
         };
         format!(
             "No order of these operations{others} agrees with their times and their sessions and explains what was read (all were \

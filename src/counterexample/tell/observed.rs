@@ -243,7 +243,7 @@ impl Teller<'_> {
         self.tell_absent();
     }
 
-    /// "No other transaction in the file that may have committed wrote x = 1 or x = 2".
+    /// "No other transaction in the file that may have committed, and began before the last of these had ended, wrote x = 1".
     fn tell_no_other_writes(&mut self) {
         let history = self.words.history;
         let is_known = |o: &OperationId| {
