@@ -11,6 +11,7 @@ use super::refutation::{MOST_NESTED, merged, possible_writes};
 use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Most reads whose writers are distinguished in one violation.
@@ -131,7 +132,10 @@ impl<'a> Cut<'a> {
             let allowed = || writers.iter().copied().filter(|&writer| self.is_allowed(writer, round)).collect();
             let (common, reads) =
                 groups.entry(self.history.keys()[read.index()]).or_insert_with(|| (allowed(), Vec::new()));
-            common.retain(|writer| writers.contains(writer));
+            if !reads.is_empty() {
+                let writers: FxHashSet<TransactionId> = writers.into_iter().collect();
+                common.retain(|writer| writers.contains(writer));
+            }
             reads.push(read);
             if common.is_empty() {
                 let with_writers = |&read: &OperationId| Some((read, foreign_writers(self.resolution, t, read)?));
