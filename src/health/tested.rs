@@ -49,5 +49,5 @@ pub(super) fn finding(history: &History, resolution: &Resolution) -> Option<Find
         }
         _ => return None,
     };
-    Some(Finding::new(Kind::NothingTested, Severity::Warning, n as u64, nothing.to_owned()))
+    Some(Finding::new(Kind::NothingTested, Severity::Warning, all.max(1) as u64, nothing.to_owned()))
 }

@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(history.line_of(OperationId(1)), 9);
         assert_eq!(history.values()[0], Value::INITIAL);
         assert_eq!(history.session_name(SessionId(3)), "3");
-        assert_eq!(history.outcome(TransactionId(4)), Outcome::Committed);
+        assert_eq!(history.outcome(TransactionId(4)), Outcome::Aborted);
         assert_eq!(
             history.assumptions(),
             [
