@@ -121,11 +121,12 @@ fn idle_order<'v>(history: &History, violation: &'v Violation) -> Option<&'v Edg
     conclusions(violation).find(|edge| is_observed(history, violation, (edge.from, edge.to)))
 }
 
-/// Whether a cycle concludes an order of two transactions whose order their session or a read of the argument shows, be it the
-/// other one: then a simpler anomaly of these is shown, whichever it is.
+/// Whether a cycle concludes an order of two transactions whose order their session or a read of the argument shows, or one
+/// that sessions and reads contradict: then a simpler anomaly of these is shown, whichever it is.
 fn may_have_a_cause(history: &History, violation: &Violation) -> bool {
     let is_shown = |edge: &Edge| {
-        is_observed(history, violation, (edge.from, edge.to)) || is_observed(history, violation, (edge.to, edge.from))
+        let reached = parts::observed_after(history, edge.to, &violation.transactions);
+        is_observed(history, violation, (edge.from, edge.to)) || reached.contains(&edge.from)
     };
     violation.implied || conclusions(violation).any(is_shown)
 }
