@@ -64,7 +64,7 @@ impl<'a> BackwardReads<'a> {
 
     /// If the second of two consecutive reads of a key by `reader` went back behind the first, adds the edges that show
     /// it and returns the cycle among them. The first two edges must be those of the two reads. Places are those of the
-    /// index.
+    /// index. None if the cycle makes a detour: then other reads contradict read committed by fewer forced edges.
     pub(super) fn cycle(
         &mut self,
         history: &History,
@@ -89,11 +89,26 @@ impl<'a> BackwardReads<'a> {
         let inside = |v: u32| components.component[v as usize] == component;
         let is_forced = |id: u32| matches!(why[id as usize], Why::Forced { .. });
         let back = self.finder.lightest(&self.graph, older, newer, inside, |id| Some(is_forced(id)))?;
+        let mut concluded: Vec<(Node, Node)> = vec![(newer, older)];
+        concluded.extend(back.iter().filter(|arc| is_forced(arc.id)).map(|arc| (arc.from, arc.to)));
+        let is_detour = |&(from, to): &(Node, Node)| {
+            self.is_observed(from, to) || concluded.len() > 1 && self.is_observed(to, from)
+        };
+        if concluded.iter().any(is_detour) {
+            return None;
+        }
         let mut cycle = vec![self.explain(history, newer, older, forced, edges)];
         for Arc { from, to, id } in back {
             cycle.push(self.explain(history, from, to, self.why[id as usize], edges));
         }
         Some(cycle)
+    }
+
+    /// Whether one node comes after the other in its session, or reads from it.
+    fn is_observed(&self, from: Node, to: Node) -> bool {
+        let index = self.index;
+        from < to && index.session[from as usize] == index.session[to as usize]
+            || index.reads_of(to).any(|read| index.writer_of_read(read) == from)
     }
 
     /// Adds an edge after its premises; existing edges are not added twice.

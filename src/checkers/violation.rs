@@ -1,6 +1,6 @@
 //! One violation, with the edges that prove it.
 
-use super::level::LevelSet;
+use super::level::{Level, LevelSet};
 use super::pattern::Pattern;
 use super::place::Place;
 use crate::history::{KeyId, OperationId, TransactionId};
@@ -357,6 +357,13 @@ impl Violation {
     /// Number of the scenario's transactions, excluding ⊥: smaller is easier to believe.
     pub fn size(&self) -> usize {
         self.transactions.iter().filter(|t| !t.is_initial()).count()
+    }
+
+    /// The level that its argument is about, which all that is shown of it violates: the weakest. Only two reads of a key
+    /// break cut isolation by themselves; where they also close a cycle, that is what the argument is about.
+    pub fn level(&self) -> Option<Level> {
+        let is_cycle = matches!(self.proof, Proof::Cycle(_));
+        self.levels.iter().find(|level| !(is_cycle && level.is_of_reads())).or(self.levels.weakest())
     }
 
     /// The pattern that names the violation. It is counted as an instance of its id's pattern, by how its reader

@@ -5,7 +5,7 @@ use super::output::{Output, codes_of};
 use super::self_check::SelfCheck;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging, witnesses};
 use crate::audit::{self, Example, Examples};
-use crate::checkers::{Findings, Level, Options, Pattern, Violation, ViolationName};
+use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
 use crate::history::History;
@@ -97,6 +97,7 @@ fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArgum
     levels
 }
 
+<<<<<<< HEAD
 /// The violations to explain: one by its id, all, or the first of each pattern; none if a level that holds is.
 fn choose(
     arguments: &ExplainArguments,
@@ -104,6 +105,11 @@ fn choose(
     findings: &mut Findings,
     control: &Control,
 ) -> anyhow::Result<Vec<Violation>> {
+=======
+/// The violations to explain: one by its id, all, or the first of each pattern and of each violated level; none if a level
+/// that holds is.
+fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findings) -> anyhow::Result<Vec<Violation>> {
+>>>>>>> h-arguments
     if arguments.witness {
         witnesses::strongest(findings).with_context(|| arguments.file.display().to_string())?;
         return Ok(Vec::new());
@@ -114,7 +120,13 @@ fn choose(
     paging::list(history, findings, arguments.asked.max_instances, SelfCheck::OfVerdicts, control);
     let mut chosen: Vec<Violation> =
         findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).cloned().collect();
-    chosen.sort_by_key(|v| (v.levels.weakest(), v.id));
+    for level in findings.levels.iter().filter(|found| found.verdict == Verdict::Violated).map(|found| found.level) {
+        let mut of_level = findings.violations.iter().filter(|v| v.levels.contains(level));
+        if !chosen.iter().any(|v| v.levels.contains(level)) {
+            chosen.extend(of_level.next().cloned());
+        }
+    }
+    chosen.sort_by_key(|v| (v.level(), v.id));
     Ok(chosen)
 }
 

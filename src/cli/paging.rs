@@ -93,7 +93,7 @@ pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &O
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
     let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
     for violation in &findings.violations {
-        let level = violation.levels.weakest().map_or("", Level::code);
+        let level = violation.level().map_or("", Level::code);
         text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
         text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
     }

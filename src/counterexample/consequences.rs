@@ -3,7 +3,7 @@
 use super::groups::{self, Cause};
 use super::translate::translate_back;
 use super::{Counterexample, involved_operations};
-use crate::checkers::{Level, Pattern, Violation};
+use crate::checkers::{Level, LevelSet, Pattern, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
@@ -11,6 +11,9 @@ use rustc_hash::FxHashMap;
 /// What is compared of a violation.
 struct Extent {
     weakest: Option<Level>,
+    levels: LevelSet,
+    /// What its argument is about.
+    level: Option<Level>,
     /// Ascending, without ⊥.
     transactions: Vec<TransactionId>,
     /// Ascending.
@@ -27,10 +30,11 @@ impl Extent {
         let mut reads = involved_operations(violation);
         reads.retain(|o| history.operation(*o).kind == OperationKind::Read);
         let causes = groups::causes(history, violation).into_iter().filter(|cause| !matches!(cause, Cause::Listed(..)));
-        let (weakest, is_wrong_read) = (violation.levels.weakest(), violation.id.pattern.is_wrong_read());
+        let (levels, level) = (violation.levels, violation.level());
+        let (weakest, is_wrong_read) = (levels.weakest(), violation.id.pattern.is_wrong_read());
         let is_forced = |edge: &&Edge| matches!(edge.because, Reason::Visible { .. });
         let forced = violation.edges.iter().filter(is_forced).map(|edge| (edge.from, edge.to)).collect();
-        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
+        Extent { weakest, levels, level, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
     }
 
     /// What a contained violation shares with this one: at least one of these.
@@ -55,7 +59,8 @@ impl Extent {
             [alone] => self.forced.len() > 1 && self.forced.contains(alone),
             _ => false,
         };
-        simpler.weakest <= self.weakest && (is_part() || is_refuted())
+        let is_no_stronger = || self.level.is_none_or(|level| simpler.levels.contains(level));
+        simpler.weakest <= self.weakest && is_no_stronger() && (is_part() || is_refuted())
     }
 }
 

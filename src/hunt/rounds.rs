@@ -131,7 +131,10 @@ impl Judged {
     }
 }
 
-/// The violation that is easiest to follow, of those of the weakest level.
+/// The violation that is easiest to follow, of those of the weakest level that was found violated.
 pub fn simplest_violation(findings: &Findings) -> Option<&Violation> {
-    findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
+    let is_violated = |level: &Level| findings.level(*level).is_some_and(|found| found.verdict == Verdict::Violated);
+    let weakest = |v: &Violation| v.levels.iter().find(is_violated).map_or(Level::EVERY.len(), |level| level as usize);
+    let order = |v: &&Violation| (weakest(v), v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id);
+    findings.violations.iter().min_by_key(order)
 }

@@ -320,9 +320,9 @@ fn violation_entry(
     (entry, places.transactions)
 }
 
-/// The weakest level that a violation violates: what its argument is about.
+/// What the argument of a violation is about.
 fn level_of(violation: &Violation) -> Level {
-    violation.levels.weakest().unwrap_or(Level::Serializability)
+    violation.level().unwrap_or(Level::Serializability)
 }
 
 fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> EdgeEntry {

@@ -121,11 +121,12 @@ fn idle_order<'v>(history: &History, violation: &'v Violation) -> Option<&'v Edg
     conclusions(violation).find(|edge| is_observed(history, violation, (edge.from, edge.to)))
 }
 
-/// Whether a cycle concludes an order of two transactions whose order their session or a read of the argument shows, be it the
-/// other one: then a simpler anomaly of these is shown, whichever it is.
+/// Whether a cycle concludes an order of two transactions whose order their session or a read of the argument shows, or one
+/// that sessions and reads contradict: then a simpler anomaly of these is shown, whichever it is.
 fn may_have_a_cause(history: &History, violation: &Violation) -> bool {
     let is_shown = |edge: &Edge| {
-        is_observed(history, violation, (edge.from, edge.to)) || is_observed(history, violation, (edge.to, edge.from))
+        let reached = parts::observed_after(history, edge.to, &violation.transactions);
+        is_observed(history, violation, (edge.from, edge.to)) || reached.contains(&edge.from)
     };
     violation.implied || conclusions(violation).any(is_shown)
 }
@@ -161,9 +162,9 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
         let claims = format!("{of_transactions}, operations {of_operations}");
         Err(format!("{}: counterexample to {level} ({claims}) {what}\n{}", violation.id, text(small)))
     };
-    let is_level = |weakest: Level| weakest == level || example.shows != Shows::Chosen && weakest > level;
-    if !violation.levels.weakest().is_some_and(is_level) || !example.violation.levels.contains(level) {
-        return problem("is not about the weakest level violated".to_owned());
+    let is_level = |argued: Level| argued == level || example.shows != Shows::Chosen && argued > level;
+    if !violation.level().is_some_and(is_level) || !example.violation.levels.contains(level) {
+        return problem("is not about the level of the violation".to_owned());
     }
     let keeps_its_name = named(violation.id.pattern).is_none_or(|wanted| wanted == pattern);
     let may_differ = match example.shows {
@@ -865,6 +866,67 @@ fn what_is_left_violates_the_level_that_was_asked_for() {
         n += 1;
     }
     assert!(n > 0);
+}
+
+/// Two versions of x break cut isolation; that the reads go back and forth breaks read committed, whatever else is known. In
+/// the last history a version of y shows that, and the order of the two versions of x is known.
+#[test]
+fn what_is_shown_violates_every_level_that_the_violation_names() {
+    let histories = [
+        "a: [w x 1]\nb: [w x 2]\nc: [r x 2, r x 1, r x 2]",
+        "a: [w x 1]\nb: [r x 1, r x 0]",
+        "a: [w x 1]\nb: [w x 2]\nc: [r x 1, r x 2]\nd: [r x 2, r x 1]",
+        "a: [w x 1] [w x 2]\nb: [r x 2, r x 1]",
+        "a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r x 2, r y 1]",
+    ];
+    for text in histories {
+        let history = formats::text::parse(text).expect("a history in our notation");
+        let findings = examine::check(&history);
+        let examples = isoscope::audit::Examples::new(&history, &findings);
+        for violation in &findings.violations {
+            let example = examples.of(violation, &Control::new());
+            let again = examine::check(&example.counterexample.history);
+            for level in example.violation.levels.iter().filter(|level| findings.level(*level).is_some()) {
+                let verdict = again.level(level).map(|found| &found.verdict);
+                assert_eq!(verdict, Some(&Verdict::Violated), "{text}\n{} at {level}", violation.id);
+            }
+        }
+        let shown: BTreeSet<Level> =
+            findings.violations.iter().map(|v| examples.of(v, &Control::new()).counterexample.level).collect();
+        let is_violated = |level| findings.level(level).is_some_and(|found| found.verdict == Verdict::Violated);
+        let level = Level::ReadCommitted;
+        assert!(!is_violated(level) || shown.contains(&level), "{text}: {shown:?}");
+    }
+}
+
+/// What breaks read committed is listed, even after many that do not.
+#[test]
+fn a_violated_level_is_shown_however_many_others_are_listed() {
+    let text = "a: [w x 1] [w y 1] [w z 1]\nb: [w x 2] [w y 2] [w z 2]\nc: [r x 1, r x 2] [r y 1, r y 2] [r z 1, r z 2, r z 1]";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let options = Options { levels: vec![Level::ReadCommitted], max_instances: 2, ..Options::default() };
+    let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
+    assert_eq!(findings.patterns.get(&Pattern::NonRepeatableRead), Some(&4));
+    assert_eq!(findings.level(Level::ReadCommitted).map(|found| &found.verdict), Some(&Verdict::Violated));
+}
+
+/// Whatever else the commit order of a1 and b1 would be: that a1's version of z would be older than the initial one, since a2
+/// read that, is impossible alone.
+#[test]
+fn a_version_older_than_the_initial_one_is_all_that_is_shown() {
+    let text = "a: [w x 1, w z 1] [r z 0]\nb: [w x 2, w y 1]\nc: [r y 1, r x 1]";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let counted: Vec<Pattern> =
+        findings.patterns.iter().filter(|(_, n)| **n > 0).map(|(pattern, _)| *pattern).collect();
+    assert_eq!(counted, [Pattern::NonMonoReadCM, Pattern::FracturedReadCO]);
+    for violation in &findings.violations {
+        assert_eq!(violation.transactions.iter().filter(|t| !t.is_initial()).count(), 2, "{violation:?}");
+        assert_eq!(violation.implied, violation.id.pattern == Pattern::NonMonoReadCM);
+        let example = is_right(&history, violation).unwrap_or_else(|problem| panic!("{problem}"));
+        let size = (example.history.n_transactions(), example.history.n_operations());
+        assert_eq!((size, example.minimality), ((2, 2), Minimality::Smallest), "{}", self::text(&example.history));
+    }
 }
 
 /// Session a shows that its first version of x is the older one. So that order is not concluded from the last transaction's

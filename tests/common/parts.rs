@@ -67,3 +67,31 @@ pub(crate) fn fewest(history: &History, level: Level, pattern: Option<Pattern>) 
     };
     sets.into_iter().find(violates).map(|set| set.count_ones() as usize)
 }
+
+/// Those of some transactions to which sessions and reads lead from one of them, through others of them.
+pub(crate) fn observed_after(history: &History, from: TransactionId, among: &[TransactionId]) -> Vec<TransactionId> {
+    let operations = |t: TransactionId, kind: OperationKind| {
+        history.operations_of(t).filter(move |&o| history.operation(o).kind == kind)
+    };
+    let reads_from = |t: TransactionId, writer: TransactionId| {
+        operations(t, OperationKind::Read).any(|read| {
+            let returned = history.operation(read);
+            let list = history.lists().read_by(read).unwrap_or_default();
+            operations(writer, OperationKind::Write).map(|write| history.operation(write)).any(|written| {
+                written.key == returned.key && (written.value == returned.value || list.contains(&written.value))
+            })
+        })
+    };
+    let (mut reached, mut next) = (vec![from], 0);
+    while let Some(&t) = reached.get(next).filter(|t| !t.is_initial()) {
+        next += 1;
+        let is_after = |&other: &TransactionId| {
+            let in_session = t < other && history.session_of(t) == history.session_of(other);
+            !other.is_initial() && (in_session || reads_from(other, t))
+        };
+        let is_new = |other: &TransactionId| !reached.contains(other) && is_after(other);
+        let new: Vec<TransactionId> = among.iter().copied().filter(is_new).collect();
+        reached.extend(new);
+    }
+    reached
+}

@@ -241,8 +241,13 @@ pub(super) fn violations(
         ranked.push((*n, place, violation));
     }
     // The first of every pattern, then the second of every pattern, …
+<<<<<<< HEAD
     ranked.sort_by_key(|(n, _, violation)| (*n, violation.levels.weakest(), violation.id.pattern));
     let control = control.overtime().with_time_limit(MINIMIZING_ALL);
+=======
+    ranked.sort_by_key(|(n, _, violation)| (*n, violation.level(), violation.id.pattern));
+    let control = Control::new().with_time_limit(MINIMIZING_ALL);
+>>>>>>> h-arguments
     let mut chosen: Vec<(usize, Example)> = Vec::new();
     for (_, place, violation) in ranked {
         let example = examples.of(violation, &control);
@@ -259,12 +264,12 @@ pub(super) fn violations(
     let Some((_, first)) = chosen.first() else { return String::new() };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, heading));
     let first = first.violation.id;
-    chosen.sort_by_key(|(_, example)| (example.violation.levels.weakest(), example.violation.id));
+    chosen.sort_by_key(|(_, example)| (example.violation.level(), example.violation.id));
     let width = chosen.iter().map(|(_, example)| example.violation.id.to_string().len()).max().unwrap_or(0);
-    let weakest = chosen.iter().filter_map(|(_, example)| example.violation.levels.weakest());
-    let codes = weakest.map(|level| level.code().len()).fold(3, usize::max);
+    let levels = chosen.iter().filter_map(|(_, example)| example.violation.level());
+    let codes = levels.map(|level| level.code().len()).fold(3, usize::max);
     for (place, Example { violation, counterexample, explanation }) in &chosen {
-        let level = violation.levels.weakest().map_or("", Level::code);
+        let level = violation.level().map_or("", Level::code);
         let id = violation.id.to_string();
         text += &format!("  {id:width$}  {level:codes$}  {}\n", explanation.title);
         let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));

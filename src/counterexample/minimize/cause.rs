@@ -8,14 +8,19 @@ use crate::counterexample::translate::translate_back;
 use crate::counterexample::{MOST_TOLD, involved_operations};
 use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, Reason};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Cutter<'_> {
     /// The simplest violation that the chosen one contains, in terms of the whole history: of a weaker level, by reads
     /// on which the chosen one rests; or, where the chosen one concludes an order that sessions and reads show, or one
-    /// that they contradict directly, of a level that is no stronger, by its other conclusions; or, where no order
+    /// that they contradict, of a level that is no stronger, by its other conclusions; or, where no order
     /// explains many operations, of strict serializability. None where the transactions of the chosen one show nothing
     /// simpler. O(one check of its transactions).
     pub(super) fn cause(&self) -> Option<Violation> {
+        // Two reads of a key break cut isolation, too, which nothing simpler does.
+        if self.original.levels.weakest().is_some_and(Level::is_of_reads) {
+            return None;
+        }
         // A part would lack the setup that lists begin with.
         if !self.history.initial_appends().is_empty() {
             return None;
@@ -45,8 +50,8 @@ impl Cutter<'_> {
         let simpler = listed.into_iter().filter_map(|v| translate_back(&v, &renaming)).filter(|v| {
             let is_weaker = v.levels.weakest() < self.original.levels.weakest();
             v.levels.contains(self.level)
-                && !self.has_detour(v)
                 && (is_weaker && !is_other(v) && self.rests_on_known(v) || has_detour && self.is_simpler(v))
+                && !self.has_detour(v)
         });
         simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
     }
@@ -83,14 +88,40 @@ impl Cutter<'_> {
     }
 
     /// Whether a cycle has an order that was concluded although it was observed, or one among others that contradicts
-    /// what was observed.
+    /// what was observed: of the two transactions or, where it is a single cycle, through others that it names.
     fn has_detour(&self, violation: &Violation) -> bool {
-        let n = in_cycle(violation).filter(|edge| is_conclusion(edge)).count();
-        let is_idle = |edge: &Edge| {
-            is_conclusion(edge)
-                && (self.is_observed(edge.from, edge.to) || n > 1 && self.is_observed(edge.to, edge.from))
+        let concluded: Vec<&Edge> = in_cycle(violation).filter(|edge| is_conclusion(edge)).collect();
+        let is_one_of_many = concluded.len() > 1;
+        let is_idle = |edge: &&Edge| {
+            self.is_observed(edge.from, edge.to) || is_one_of_many && self.is_observed(edge.to, edge.from)
         };
-        violation.implied || in_cycle(violation).any(is_idle)
+        let is_cycle = matches!(violation.proof, Proof::Cycle(_));
+        violation.implied
+            || concluded.iter().any(is_idle)
+            || is_one_of_many && is_cycle && self.contradicts_observed(violation, &concluded)
+    }
+
+    /// Whether sessions and reads lead against one of these orders through transactions of a violation. O(orders · operations
+    /// of the transactions).
+    fn contradicts_observed(&self, violation: &Violation, orders: &[&Edge]) -> bool {
+        let mut next: FxHashMap<TransactionId, Vec<TransactionId>> = FxHashMap::default();
+        let all = touched(self.history, violation);
+        for two in all.windows(2).filter(|two| self.history.session_of(two[0]) == self.history.session_of(two[1])) {
+            next.entry(two[0]).or_default().push(two[1]);
+        }
+        for &t in &all {
+            for writer in self.history.operations_of(t).filter_map(|o| self.resolution.source_in(t, o).writer()) {
+                next.entry(writer).or_default().push(t);
+            }
+        }
+        let leads = |from: TransactionId, to: TransactionId| {
+            let (mut open, mut seen) = (vec![from], FxHashSet::default());
+            while let Some(t) = open.pop().filter(|t| *t != to) {
+                open.extend(next.get(&t).into_iter().flatten().filter(|next| seen.insert(**next)));
+            }
+            seen.contains(&to)
+        };
+        orders.iter().any(|edge| !edge.to.is_initial() && leads(edge.to, edge.from))
     }
 
     /// Whether one transaction ran after the other in its session, or read from it.

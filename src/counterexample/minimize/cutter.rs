@@ -271,7 +271,7 @@ impl<'a> Cutter<'a> {
         fitting.min_by_key(|v| {
             let other_transactions = original.as_deref() != Some(v.transactions.as_slice());
             let other_pattern = v.id.pattern != self.original.id.pattern;
-            let other_level = v.levels.weakest() != Some(self.level);
+            let other_level = v.level() != Some(self.level);
             let follows = v.implied && !self.original.implied;
             (follows, other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
         })
@@ -334,7 +334,7 @@ impl<'a> Cutter<'a> {
         let weight = |v: &Violation| {
             let inferred = v.edges.iter().filter(|edge| !edge.because.premises().is_empty()).count();
             let other_pattern = v.id.pattern != found.violation.id.pattern;
-            let other_level = v.levels.weakest() != Some(self.level);
+            let other_level = v.level() != Some(self.level);
             let follows = v.implied && !self.original.implied;
             (
                 follows,

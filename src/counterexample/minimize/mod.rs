@@ -45,22 +45,26 @@ use std::time::Duration;
 /// The final check of all levels may take this long even when the work was stopped, and of a whole history.
 const VERDICTS: Duration = Duration::from_millis(500);
 
+<<<<<<< HEAD
 /// For the final check of all levels, even when the time for minimizing is up.
 fn late(control: &Control) -> Control {
     if control.is_stopped() { Control::new().with_time_limit(VERDICTS) } else { control.overtime() }
 }
 
 /// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
+=======
+/// The smallest sub-history found that still violates the [level](Violation::level) of `violation`, by the same pattern where
+>>>>>>> h-arguments
 /// possible.
 ///
 /// Costs one resolution of the whole history, then O(k²) checks of at most k transactions, where k is the number of
 /// transactions of the violation, and O(m) of the smallest ones, where m is the number of their operations. When
 /// `control` says to stop, the smallest one so far is returned: it is valid, but [`Minimality::Reduced`].
 pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
-    minimize_at(history, violation, weakest(violation), control)
+    minimize_at(history, violation, level_of(violation), control)
 }
 
-/// The same for a level that the violation breaks, which need not be the weakest: what is left still violates it.
+/// The same for a level that the violation breaks, which need not be that one: what is left still violates it.
 pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
     match Minimizer::new(history, control) {
         Ok(minimizer) => minimizer.at_level(violation, level, control),
@@ -71,21 +75,21 @@ pub fn minimize_at(history: &History, violation: &Violation, level: Level, contr
 impl Minimizer<'_> {
     /// [`minimize`] without what it costs once per history.
     pub fn minimize(&self, violation: &Violation, control: &Control) -> Counterexample {
-        self.at_level(violation, weakest(violation), control)
+        self.at_level(violation, level_of(violation), control)
     }
 
     fn at_level(&self, violation: &Violation, level: Level, control: &Control) -> Counterexample {
         let cutter = Cutter::new(self, violation, level, control);
         let Some(cause) = cutter.cause() else { return cutter.minimize() };
-        let level = cause.levels.weakest().filter(|_| violation.levels.weakest() == Some(level)).unwrap_or(level);
+        let level = cause.level().filter(|_| violation.level() == Some(level)).unwrap_or(level);
         let example = self.at_level(&cause, level, control);
         Counterexample { shows: example.shows.of_cause(), ..example }
     }
 }
 
 /// The level to which a violation is a counterexample.
-fn weakest(violation: &Violation) -> Level {
-    violation.levels.weakest().unwrap_or(Level::Serializability)
+fn level_of(violation: &Violation) -> Level {
+    violation.level().unwrap_or(Level::Serializability)
 }
 
 /// What else trying to remove parts has shown.
