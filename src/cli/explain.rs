@@ -97,19 +97,14 @@ fn levels_of(history: &History, name: Option<&ViolationName>, asked: &AskedArgum
     levels
 }
 
-<<<<<<< HEAD
-/// The violations to explain: one by its id, all, or the first of each pattern; none if a level that holds is.
+/// The violations to explain: one by its id, all, or the first of each pattern and of each violated level; none if a level
+/// that holds is.
 fn choose(
     arguments: &ExplainArguments,
     history: &History,
     findings: &mut Findings,
     control: &Control,
 ) -> anyhow::Result<Vec<Violation>> {
-=======
-/// The violations to explain: one by its id, all, or the first of each pattern and of each violated level; none if a level
-/// that holds is.
-fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findings) -> anyhow::Result<Vec<Violation>> {
->>>>>>> h-arguments
     if arguments.witness {
         witnesses::strongest(findings).with_context(|| arguments.file.display().to_string())?;
         return Ok(Vec::new());

@@ -241,13 +241,8 @@ pub(super) fn violations(
         ranked.push((*n, place, violation));
     }
     // The first of every pattern, then the second of every pattern, …
-<<<<<<< HEAD
-    ranked.sort_by_key(|(n, _, violation)| (*n, violation.levels.weakest(), violation.id.pattern));
-    let control = control.overtime().with_time_limit(MINIMIZING_ALL);
-=======
     ranked.sort_by_key(|(n, _, violation)| (*n, violation.level(), violation.id.pattern));
-    let control = Control::new().with_time_limit(MINIMIZING_ALL);
->>>>>>> h-arguments
+    let control = control.overtime().with_time_limit(MINIMIZING_ALL);
     let mut chosen: Vec<(usize, Example)> = Vec::new();
     for (_, place, violation) in ranked {
         let example = examples.of(violation, &control);

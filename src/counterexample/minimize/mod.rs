@@ -45,16 +45,12 @@ use std::time::Duration;
 /// The final check of all levels may take this long even when the work was stopped, and of a whole history.
 const VERDICTS: Duration = Duration::from_millis(500);
 
-<<<<<<< HEAD
 /// For the final check of all levels, even when the time for minimizing is up.
 fn late(control: &Control) -> Control {
     if control.is_stopped() { Control::new().with_time_limit(VERDICTS) } else { control.overtime() }
 }
 
-/// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
-=======
 /// The smallest sub-history found that still violates the [level](Violation::level) of `violation`, by the same pattern where
->>>>>>> h-arguments
 /// possible.
 ///
 /// Costs one resolution of the whole history, then O(k²) checks of at most k transactions, where k is the number of
