@@ -4,7 +4,7 @@ use super::rest::{Sought, Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, Violation, beginning, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Index, NONE, Node, Resolution};
+use crate::relations::{Edge, Index, NONE, Node, Resolution};
 use std::collections::BTreeMap;
 
 /// A violated level and transactions that suffice for it.
@@ -207,6 +207,20 @@ fn add(found: &mut Instances, more: Instances) {
     found.more.extend(more.more);
 }
 
+/// Lists one of the instances of a pattern that only the same version older than the initial one explains.
+fn list_once_what_is_before_all(violations: &mut Vec<Violation>) {
+    let mut argued: Vec<(Pattern, Vec<Edge>)> = Vec::new();
+    violations.retain(|violation| {
+        let is_before_all = violation.implied && violation.transactions.first().is_some_and(|t| t.is_initial());
+        let is_new =
+            !argued.iter().any(|(pattern, edges)| (*pattern, edges) == (violation.id.pattern, &violation.edges));
+        if is_before_all && is_new {
+            argued.push((violation.id.pattern, violation.edges.clone()));
+        }
+        !is_before_all || is_new
+    });
+}
+
 /// Removes the satisfied levels from every violation, drops and does not count those that then violate nothing, and
 /// sorts the rest in listing order with ordinals and groups from 1.
 pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
@@ -223,6 +237,7 @@ pub(crate) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances:
         });
     }
     found.violations.sort_by_key(|violation| (violation.id.pattern, violation.implied, violation.size()));
+    list_once_what_is_before_all(&mut found.violations);
     let mut listed: BTreeMap<Pattern, u32> = BTreeMap::new();
     found.violations.retain_mut(|violation| {
         let ordinal = listed.entry(violation.id.pattern).or_default();

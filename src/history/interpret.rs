@@ -249,7 +249,8 @@ impl History {
     }
 
     /// For each key whose initial version is not read otherwise, the first value in the history that is read and that no
-    /// transaction writes, or only ones that begin after the reader has ended, becomes the initial one.
+    /// transaction writes becomes the initial one; where the user asks for it and not the format (`why`), also one that only
+    /// transactions write that begin after the reader has ended.
     fn take_unwritten_as_initial(&mut self, why: &str) {
         // When the first writer of each value began; before all time where that is not known.
         let mut written: FxHashMap<(KeyId, Value), i64> = FxHashMap::default();
@@ -266,8 +267,9 @@ impl History {
                 }
             }
         }
-        let was_written =
-            |o: usize| written.get(&(self.keys[o], self.values[o])).is_some_and(|&began| began <= ends[o]);
+        let was_written = |o: usize| {
+            written.get(&(self.keys[o], self.values[o])).is_some_and(|&began| !why.is_empty() || began <= ends[o])
+        };
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
         // A key whose initial version is known has no other one.

@@ -55,9 +55,14 @@ fn triples_of_the_table_are_found() {
         counts.extend(cycles.map(|n| (Pattern::CyclicCO, n)));
         assert_eq!(found.counts, counts, "{name}: {text}");
         let told = |v: &Violation| ((v.id.pattern, v.transactions[0], v.transactions[1]), (v.implied, v.levels));
-        let listed = found.violations.iter().filter(|v| v.id.pattern != Pattern::CyclicCO).map(told).collect();
-        assert_eq!(expected, listed, "{name}: {text}");
+        // What only a version older than the initial one explains is told with that version.
+        let is_before_all = |v: &&Violation| v.implied && v.transactions[0].is_initial();
+        let hidden: BTreeSet<Pattern> = found.violations.iter().filter(is_before_all).map(|v| v.id.pattern).collect();
+        let listed = found.violations.iter().filter(|v| v.id.pattern != Pattern::CyclicCO && !is_before_all(v));
+        let listed: BTreeMap<_, _> = listed.map(told).collect();
         instances += expected.len();
+        expected.retain(|of, _| !hidden.contains(&of.0) || listed.contains_key(of));
+        assert_eq!(expected, listed, "{name}: {text}");
 
         // C4's letters, where it finds nothing in single transactions.
         let c4 = row["c4_taps"].as_str().expect("letters");

@@ -86,8 +86,8 @@ pub(crate) fn observed_after(history: &History, from: TransactionId, among: &[Tr
     while let Some(&t) = reached.get(next).filter(|t| !t.is_initial()) {
         next += 1;
         let is_after = |&other: &TransactionId| {
-            let in_session = t < other && history.session_of(t) == history.session_of(other);
-            !other.is_initial() && (in_session || reads_from(other, t))
+            let in_session = || t < other && history.session_of(t) == history.session_of(other);
+            !other.is_initial() && (in_session() || reads_from(other, t))
         };
         let is_new = |other: &TransactionId| !reached.contains(other) && is_after(other);
         let new: Vec<TransactionId> = among.iter().copied().filter(is_new).collect();

@@ -190,7 +190,8 @@ fn a_list_is_read_as_it_is_written_whatever_was_read_before() {
 #[test]
 fn lists_that_are_prefixes_of_each_other_are_kept_once() {
     let list = |length: usize| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>();
-    let line = |n: usize| format!("{{:type :ok, :process 0, :value [[:r x [{}]] [:append x {n}]]}}\n", list(n - 1).join(" "));
+    let line =
+        |n: usize| format!("{{:type :ok, :process 0, :value [[:r x [{}]] [:append x {n}]]}}\n", list(n - 1).join(" "));
     let edn: String = (1..=200).map(line).collect();
     let plain: String = (1..=200).map(|n| format!("s: [r x [{}], a x {n}]\n", list(n - 1).join(" "))).collect();
     for (format, text) in [("elle-edn", edn), ("text", plain)] {

@@ -99,7 +99,11 @@ fn a_level_that_is_decided_does_not_wait_for_another_one() {
     };
     let findings = audit::check(&history, &options, &control, &is_known);
     assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)), "{:?}", findings.levels[0].verdict);
-    assert_eq!(findings.levels[1].verdict, Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled)));
+    assert!(
+        matches!(findings.levels[1].verdict, Verdict::Undecided(Cause::Interrupted(_))),
+        "{:?}",
+        findings.levels[1]
+    );
 }
 
 #[test]

@@ -169,7 +169,8 @@ fn a_value_that_is_read_and_written_back_is_another_ones() {
     assert_eq!(words("a: [w x 1]\nb: [r x 1, w x 1]\n"), all("holds"));
     assert_eq!(words("a: [w x 1]?\nb: [r x 1, w x 1, r x 1]\n"), all("holds"));
     // Its end stands before that of the writer.
-    let early = stream("history", b"b: [r x 1, w x 1]\na: [w x 1]\n", 1 << 16, all_levels(KEEPING));
+    let levels = Options { levels: without_times(), ..KEEPING };
+    let early = stream("history", b"b: [r x 1, w x 1]\na: [w x 1]\n", 1 << 16, levels);
     let mut early = early.expect("it can be followed");
     assert!(early.take_findings().is_empty());
     assert!(early.answers().iter().all(|(_, answer)| *answer == Answer::ExceptFor(1)), "{:?}", early.answers());
@@ -208,6 +209,10 @@ fn where_values_repeat_nothing_is_claimed_that_is_not_so() {
             let written = reads.map(|o| common::sketch::Operation { kind: OperationKind::Write, ..o });
             let written: Vec<_> = written.filter(|o| o.value.0 > 0 && o.value.0 < 1000 && rng.u8(0..3) == 0).collect();
             transaction.operations.extend(written);
+            // An assembly leaves out writes of initial values.
+            transaction
+                .operations
+                .retain(|o| o.kind == OperationKind::Read || !matches!(o.value, Value(0) | Value::INITIAL));
         }
         let arrival = arrival(&sketch, &mut rng);
         let horizon = rng.bool().then(|| rng.u64(1..=6));

@@ -123,7 +123,7 @@ fn brute_read_committed(history: &History, index: &Index) -> Closure {
 #[test]
 fn counts_and_levels_agree_with_the_definitions() {
     let mut random = fastrand::Rng::with_seed(31);
-    let (mut backward, mut pairs) = (0, 0);
+    let (mut backward, mut hidden, mut pairs) = (0, 0, 0);
     for _ in 0..6000 {
         let history = anything(&mut random);
         let (resolution, index, instances) = found(&history);
@@ -146,12 +146,15 @@ fn counts_and_levels_agree_with_the_definitions() {
                 && (older.is_initial() || order.reaches(node(older), node(newer)));
             let is_open = |edge: &Edge| resolution.is_open_after_own_write(edge.to_operation.unwrap());
             let goes_back = goes_back && !violation.edges[..2].iter().any(is_open);
-            assert_eq!(violation.levels.contains(Level::ReadCommitted), goes_back);
+            // One whose cycle makes a detour leaves the level to what shows it without.
+            let is_shown = violation.levels.contains(Level::ReadCommitted);
+            assert!(goes_back || !is_shown);
             pairs += 1;
-            backward += usize::from(goes_back);
+            backward += usize::from(is_shown);
+            hidden += usize::from(goes_back && !is_shown);
         }
     }
-    assert!(backward > 200 && pairs > backward + 200, "{backward} of {pairs}");
+    assert!(backward > 200 && pairs > backward + 200 && hidden < backward, "{backward} and {hidden} of {pairs}");
 }
 
 /// Every edge is valid, and a cycle is one.

@@ -36,8 +36,8 @@ pub(super) fn add(
         let place = Place([number, 0, 0, 0]);
         let Some(ordinal) = admit(place) else { continue };
         let mut story = Story::new(history, causality, components);
-        way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
+        story.begin_with(&cycle);
         let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
         let also = vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()];
         found.violations.push(violation((Pattern::CyclicCO, ordinal, place), also, None, story, cycle));

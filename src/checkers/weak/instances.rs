@@ -16,7 +16,7 @@ use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Axiom, Index, NONE, Node, Relation};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Memory for the vectors of a survey.
 const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
@@ -117,8 +117,7 @@ impl<'a> Setting<'a> {
 /// reported (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not counted.
 ///
 /// ⊥ is part of every commit order: if an axiom forces a transaction before ⊥ (a violation by itself), that transaction
-/// and all before it precede everything. Where t1 precedes t2 for no other reason, the explanation is that violation alone,
-/// and of the instances with the same one only the first is listed.
+/// and all before it precede everything. Where t1 precedes t2 for no other reason, the explanation is that violation alone.
 ///
 /// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
 /// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
@@ -294,8 +293,6 @@ impl Teller<'_> {
         told.sort_by_cached_key(|(candidate, _, violation)| {
             (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
         });
-        let mut pairs = FxHashSet::default();
-        told.retain(|(_, pair, _)| pairs.insert(*pair));
         told.truncate(max_instances);
         let mut groups = FxHashMap::default();
         Ok(told

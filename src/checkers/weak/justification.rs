@@ -40,6 +40,12 @@ impl<'a> Story<'a> {
         }
     }
 
+    /// Puts the transactions of a cycle first, in its order.
+    pub(super) fn begin_with(&mut self, cycle: &[EdgeIndex]) {
+        let from: Vec<TransactionId> = cycle.iter().map(|&edge| self.edges[edge].from).collect();
+        self.transactions.sort_by_key(|t| from.iter().position(|other| other == t).unwrap_or(usize::MAX));
+    }
+
     /// Adds an edge unless it is there; `read` distinguishes edges between the same nodes.
     fn add(&mut self, from: Node, to: Node, relation: Relation, read: u32, edge: Edge) -> EdgeIndex {
         self.mention(from);

@@ -1,7 +1,8 @@
 //! [`Log`] → [`History`].
 
+use super::atom::{Atom, is_wrapped};
 use super::calls::{self, Call, Clock, Event};
-use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb, is_wrapped};
+use super::log::{Access, Content, Log, MicroOperation, Operand, Payload, Verb};
 use super::scan::content_of;
 use crate::formats::error::escape;
 use crate::formats::{Problem, ReadError};

@@ -3,7 +3,7 @@
 //! Nearly every list that is read from a key begins with, or is the beginning of, the list read before it, and is written
 //! in the same way. So its text is compared with a text that is known, and only what follows is taken apart.
 
-use super::log::Atom;
+use super::atom::Atom;
 use crate::history::{Prefix, Stems};
 
 /// All lists of a file; those of one key share their elements.

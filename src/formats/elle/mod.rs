@@ -47,6 +47,7 @@
 //! the sessions; reading it back takes that order as real time.
 
 mod assemble;
+mod atom;
 pub(super) mod calls;
 mod lists;
 mod log;

@@ -1,6 +1,6 @@
 //! Names → the tokens that represent them in EDN and JSON.
 
-use super::log::is_wrapped;
+use super::atom::is_wrapped;
 use super::scan::{Scanner, Token, is_json_number, quoted};
 use crate::formats::WriteError;
 use crate::formats::error::escape;

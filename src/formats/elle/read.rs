@@ -1,7 +1,8 @@
 //! Operations of the file → [`Log`].
 
+use super::atom::Atom;
 use super::calls::{Event, Stage};
-use super::log::{Access, Atom, Content, Incident, Log, MicroOperation, Operand, Payload, Verb};
+use super::log::{Access, Content, Incident, Log, MicroOperation, Operand, Payload, Verb};
 use super::scan::{Mark, Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
