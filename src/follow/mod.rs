@@ -291,15 +291,18 @@ impl Follower {
         self.fresh.push(finding);
     }
 
-    /// Drops the proofs that read what a transaction writes again, and ends following if there are any.
+    /// Drops the proofs that read what a transaction writes again, and all of them if one of unknown outcome counts as
+    /// committed because that was read; ends following if there are any.
     fn withdraw(&mut self, record: &Record) {
         if record.outcome == Outcome::Aborted || self.proofs.is_empty() {
             return;
         }
         let n_proofs = self.proofs.len();
         let writes = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
-        writes
-            .for_each(|action| self.proofs.retain(|proof| !proof.reads.contains(&(action.key, action.value.clone()))));
+        for version in writes.map(|action| (action.key, action.value.clone())) {
+            let is_promoting = self.delivery.is_promoting(&version);
+            self.proofs.retain(|proof| !is_promoting && !proof.reads.contains(&version));
+        }
         if self.proofs.len() < n_proofs {
             self.delivery.end(format!("line {}: a value that had been read is written again", record.line));
         }

@@ -95,8 +95,8 @@ pub(super) fn add_of_versions(
         let place = Place([number, 0, 0, 0]);
         let Some(ordinal) = admit(place) else { continue };
         let mut story = Story::new(history, causality, components);
-        way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
+        story.begin_with(&cycle);
         let has = |relation| story.edges.iter().any(|edge| edge.relation == relation);
         let adya = if has(Relation::WriteRead) { "G1c" } else { "G0" };
         let suffix = if has(Relation::SessionOrder) { "-session" } else { "" };

@@ -124,6 +124,8 @@ pub(super) struct Delivery {
     was_dropped: bool,
     /// By arrival: transactions of unknown outcome that nothing has read from yet.
     unknown: FxHashMap<u64, Waiting>,
+    /// Versions by which one of unknown outcome counts as committed.
+    promoting: FxHashSet<Version>,
     /// By arrival: aborted transactions whose versions are remembered, for those who read them.
     aborted: FxHashMap<u64, Record>,
     /// Keys whose initial version was read, and those to which its value was written.
@@ -150,7 +152,7 @@ kept_enum!(Others { 0 None, 1 One(arrived), 2 Several });
 kept!(Waiting { arrived, record, external, given_up, wrong });
 kept!(SessionState { queue, last, has_ended, last_writer });
 kept!(Delivery {
-    sessions, written, was_dropped, unknown, aborted, initial_read, initial_written, waiters, lists, arrived,
+    sessions, written, was_dropped, unknown, promoting, aborted, initial_read, initial_written, waiters, lists, arrived,
     delivered, undecided, is_timed, ended, barrier_key, barrier, relied_on; recent
 });
 
@@ -162,6 +164,7 @@ impl Delivery {
             written: Written::new(memory),
             was_dropped: false,
             unknown: FxHashMap::default(),
+            promoting: FxHashSet::default(),
             aborted: FxHashMap::default(),
             initial_read: FxHashSet::default(),
             initial_written: FxHashSet::default(),
@@ -357,10 +360,16 @@ impl Delivery {
         elements.filter(is_unknown).collect()
     }
 
+    /// Whether one of unknown outcome counts as committed because this version was read.
+    pub(super) fn is_promoting(&self, version: &Version) -> bool {
+        self.promoting.contains(version)
+    }
+
     /// A committed transaction read from one of unknown outcome: it must have committed. Its session, if that is news.
     fn promote(&mut self, version: &Version) -> Option<u32> {
         let arrived = self.written.get(version)?.arrived;
         let mut waiting = self.unknown.remove(&arrived)?;
+        self.promoting.insert(version.clone());
         let line = waiting.record.line;
         waiting.record.outcome = Outcome::Committed;
         // It may have committed at any time after it began.
