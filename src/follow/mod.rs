@@ -291,19 +291,21 @@ impl Follower {
         self.fresh.push(finding);
     }
 
-    /// Drops the proofs that read what a transaction writes again, and all of them if one of unknown outcome counts as
-    /// committed because that was read; ends following if there are any.
+    /// Drops the proofs that read what a transaction writes again and ends following if there are any; also where one of
+    /// unknown outcome counts as committed because that was read, on which any proof may rest.
     fn withdraw(&mut self, record: &Record) {
-        if record.outcome == Outcome::Aborted || self.proofs.is_empty() {
+        if record.outcome == Outcome::Aborted {
             return;
         }
         let n_proofs = self.proofs.len();
+        let mut is_open_again = false;
         let writes = record.operations.iter().filter(|action| action.kind == OperationKind::Write);
         for version in writes.map(|action| (action.key, action.value.clone())) {
             let is_promoting = self.delivery.is_promoting(&version);
             self.proofs.retain(|proof| !is_promoting && !proof.reads.contains(&version));
+            is_open_again |= is_promoting;
         }
-        if self.proofs.len() < n_proofs {
+        if is_open_again || self.proofs.len() < n_proofs {
             self.delivery.end(format!("line {}: a value that had been read is written again", record.line));
         }
     }

@@ -206,7 +206,7 @@ impl<'a> Asker<'a> {
             return frontier.walk(self.control);
         }
         let is_there = |value: Value| self.first_write.get(&value).copied().is_some_and(is_earlier);
-        frontier.from_values(steps.classes_of(is_there)).walk(self.control)
+        frontier.beginning_with(steps.classes_of(is_there)).walk(self.control)
     }
 
     /// Searches an order of these operations in which all other writes may come at any time after they began.

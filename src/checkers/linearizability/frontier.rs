@@ -196,7 +196,7 @@ impl<'a> Frontier<'a> {
     }
 
     /// The same, with any of these values there at first, too, or one that nothing reads, as within a longer history.
-    pub(super) fn from_values(mut self, values: Vec<Class>) -> Frontier<'a> {
+    pub(super) fn beginning_with(mut self, values: Vec<Class>) -> Frontier<'a> {
         let first = self.now[0];
         self.now.extend(values.into_iter().chain([OTHER]).map(|value| Configuration { value, ..first }));
         self
