@@ -122,6 +122,14 @@ pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution,
         let wrap = |inner, &read: &OperationId| impossible::with_other_writers(history, resolution, read, inner);
         *violation = impossible.iter().rev().fold(spelled, wrap);
     }
+    // The instances of two transactions are listed once: where what is listed is none, those that are not are none either.
+    for pattern in [Pattern::FracturedReadCO, Pattern::FracturedReadCM] {
+        let of_pattern = || found.violations.iter().filter(|violation| violation.id.pattern == pattern);
+        let n = of_pattern().count() as u64;
+        if n > 0 && of_pattern().all(|violation| violation.levels.weakest().is_none()) {
+            found.counts.insert(pattern, n);
+        }
+    }
 }
 
 #[derive(Clone)]
