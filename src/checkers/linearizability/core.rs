@@ -179,7 +179,7 @@ impl<'a> Asker<'a> {
         self.woven(core)
     }
 
-    /// Walks over these operations of one key and the other writes of it that ran beside them. At first any value may be
+    /// Walks over these operations of one key and the other writes of it that overlap them. At first any value may be
     /// there that was written before; writes of unknown outcome may take effect at any time from their beginning on.
     fn walked(&self, core: &[usize]) -> Result<Walked, Interrupt> {
         let of_core = || core.iter().map(|&place| &self.ops[place]);
