@@ -69,6 +69,9 @@ fn triples_of_the_table_are_found() {
         if c4.chars().all(|letter| letter > 'f') {
             let also = found.violations.iter().flat_map(|violation| &violation.also);
             let letters: BTreeSet<&str> = also.filter_map(|name| name.strip_prefix("C4 TAP-")).collect();
+            // What is told with that version has no letter of commit orders.
+            let is_told = |letter: &char| hidden.is_empty() || !matches!(letter, 'i' | 'l');
+            let c4: String = c4.chars().filter(is_told).collect();
             assert_eq!(letters.into_iter().collect::<String>(), c4, "{name}: {text}");
         }
     }
