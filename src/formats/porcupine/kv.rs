@@ -19,8 +19,8 @@
 //! directly follows the one it was appended to, so the whole result is the current string; the converse is obvious. A
 //! result that no order of the writes could have left behind, alone or together with the results before it, is a value
 //! that no transaction wrote: one that contains something else, a string more often than it was written, or a put after
-//! another string. Where a string was written more than once, real time determines which of the writes a result shows
-//! (`twins`); where it does not, and where one string is a prefix of another, the file is refused.
+//! another string. Where a string was written more than once, an order that explains all results of the key tells which
+//! of the writes each shows (`twins`). Where one string is a prefix of another, the file is refused.
 
 mod stores;
 
@@ -79,13 +79,19 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let calls = calls::pair(&events);
     let intervals = calls::intervals(&events, &calls, &Clock::Order(String::new()));
     let mut stores = Stores::of(&events, &calls, &intervals, reader.keys)?;
-    let results = stores.results(&events, &calls, &intervals)?;
+    let results = stores.results(&events, &calls, &intervals, control)?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
     builder.times_are_events();
     builder.assume(
         "A string is known by the last part appended to it or put there; an append reads the part before its own, where \
          some get shows which that is.",
     );
+    if let Some(line) = stores.choice() {
+        builder.assume(format!(
+            "The string on line {line} was written before to the same key, and no order explains all results of that key, \
+             whichever of the writes they show: LIN is violated. Other levels are answered for one choice of writers.",
+        ));
+    }
     for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate() {
         let session = call.session(&mut builder);
         let draft = builder.transaction(session, call.outcome(&events));

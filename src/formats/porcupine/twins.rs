@@ -1,18 +1,25 @@
 //! Strings that were written more than once to a key: which of the writes a result shows.
 //!
-//! A result is a chain: a put, or the initial empty string, followed by its appends in order. Results with a common
-//! prefix share the beginning of their chains, so all results of a key are the branches of a tree, and each place of
-//! the tree was made by a different write. Where several writes have the string of a place, real time determines which
-//! it was: a write began before any result that shows it ended, writes further up a chain did not begin after those
-//! further down ended, and an append to a chain that ended before a result began is in it unless some put may have come
-//! between. A search finds what fits. If several choices fit, the right one is unknown.
+//! All results of a key are places of a tree: below the empty string, each string that some result shows after another.
+//! A put leads to a place below the root, an append from a place to one below it, and what leads to no place is shown
+//! by no result, so that only a put leads back into the tree. An order of the operations that explains all results is
+//! found by just-in-time linearization (Lowe 2017, section 5): the beginnings and ends of the operations are walked once
+//! in order of time, and of all orders of what has ended so far only the current place is kept, which running
+//! operations have taken effect, and which ran when a put replaced whatever they may have written. The order tells the
+//! writes that each result consists of.
+//!
+//! If there is such an order, every level that the strings satisfy as registers is satisfied with this choice. If there
+//! is none, no choice is linearizable: the results that stop the walk are left out of it, and show what others do.
 
+use crate::control::{Control, Interrupt};
 use crate::history::Interval;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Maximum number of steps of the search on one key, and of places of its tree.
-const STEPS: u32 = 200_000;
-const PLACES: usize = 4_000;
+/// Maximum number of states between two events.
+const MOST_STATES: usize = 1 << 16;
+
+/// Maximum length of the log.
+const MOST_ENTRIES: usize = 1 << 25;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,257 +44,281 @@ pub(super) struct Get {
     pub(super) interval: Interval,
 }
 
-/// Two writes of one string, one of which a result shows.
+/// What was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Undecided(pub(super) usize, pub(super) usize);
-
-/// A place of the tree.
-struct TreeNode {
-    parent: Option<usize>,
-    string: usize,
-    /// When the first result that shows it ended.
-    shown: i64,
-    /// The writes that may have made it.
-    candidates: Vec<usize>,
+pub(super) struct Assigned {
+    /// By result: the writes that it shows, one for each of its strings.
+    pub(super) writes: Vec<Vec<usize>>,
+    /// Whether one order explains all results.
+    pub(super) is_explained: bool,
 }
 
-/// By result: the writes that it shows, one for each of its strings. Where no choice fits real time, one that does not.
+/// The writes that the results of a key show; `None` if too many orders are possible.
 ///
 /// # Errors
-/// Two choices that both fit.
-pub(super) fn assign(writes: &[Write], groups: &[Vec<usize>], gets: &[Get]) -> Result<Vec<Vec<usize>>, Undecided> {
-    let mut tree = Tree { writes, groups, gets, places: Vec::new(), paths: Vec::new() };
-    tree.grow()?;
-    let chosen = tree.search()?;
-    Ok(tree.paths.iter().map(|path| path.iter().map(|&place| chosen[place]).collect()).collect())
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn assign(
+    writes: &[Write],
+    groups: &[Vec<usize>],
+    gets: &[Get],
+    control: &Control,
+) -> Result<Option<Assigned>, Interrupt> {
+    let mut walk = Walk::new(writes, groups, gets);
+    for (_, is_end, operation) in walk.events() {
+        control.check()?;
+        match is_end {
+            true => walk.end(operation, control)?,
+            false => walk.begin(operation),
+        }
+        if walk.states.len() > MOST_STATES || walk.log.len() > MOST_ENTRIES {
+            return Ok(None);
+        }
+    }
+    Ok(Some(walk.assigned(groups)))
 }
 
-struct Tree<'a> {
+/// A place of the tree, [`ROOT`] for the empty string.
+type Place = u32;
+const ROOT: Place = 0;
+
+/// Writes come first, then gets.
+type Operation = u32;
+
+/// What the operations may have led to at some time.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State {
+    /// `None` for a string that no result shows.
+    place: Option<Place>,
+    /// Running operations that took effect, ascending.
+    done: Vec<Operation>,
+    /// Running writes that may have taken effect before a put replaced them, ascending.
+    covered: Vec<Operation>,
+}
+
+/// A state and the last entry of the log that led to it.
+type Logged = (State, u32);
+
+struct Walk<'a> {
     writes: &'a [Write],
-    groups: &'a [Vec<usize>],
     gets: &'a [Get],
-    places: Vec<TreeNode>,
-    /// By result: its places.
-    paths: Vec<Vec<usize>>,
+    /// By write: its string.
+    string: Vec<usize>,
+    children: FxHashMap<(Place, usize), Place>,
+    /// By get: the place it shows.
+    shown: Vec<Place>,
+    /// Writes that run, by their ends.
+    running: Vec<Operation>,
+    /// Gets that run.
+    waiting: Vec<Operation>,
+    states: Vec<Logged>,
+    /// What took effect, each with the entry before it; the first stands for nothing.
+    log: Vec<(u32, Operation)>,
 }
 
-impl Tree<'_> {
-    /// Creates the places of all results. Chains that begin with different puts of the same string are different.
-    fn grow(&mut self) -> Result<(), Undecided> {
-        let mut place_of: FxHashMap<(Option<usize>, usize, usize), usize> = FxHashMap::default();
-        for get in self.gets {
-            let mut path: Vec<usize> = Vec::with_capacity(get.strings.len());
-            for (n, &string) in get.strings.iter().enumerate() {
-                let group = &self.groups[string];
-                let candidates = match n {
-                    0 => self.beginnings(group, get.interval)?,
-                    _ => group.iter().copied().filter(|&w| self.writes[w].action == Action::Append).collect(),
-                };
-                let parent = path.last().copied();
-                // For a chain that begins with a put, that put; all appends to the empty string are one place.
-                let put = match candidates.as_slice() {
-                    [one] if n == 0 && self.writes[*one].action == Action::Put => *one,
-                    _ => usize::MAX,
-                };
-                let next = self.places.len();
-                let place = *place_of.entry((parent, string, put)).or_insert(next);
-                if place == next {
-                    self.places.push(TreeNode { parent, string, shown: get.interval.end, candidates });
-                }
-                let shown = &mut self.places[place].shown;
-                *shown = get.interval.end.min(*shown);
-                path.push(place);
-            }
-            self.paths.push(path);
+impl<'a> Walk<'a> {
+    fn new(writes: &'a [Write], groups: &[Vec<usize>], gets: &'a [Get]) -> Walk<'a> {
+        let mut string = vec![0; writes.len()];
+        for (number, group) in groups.iter().enumerate() {
+            group.iter().for_each(|&write| string[write] = number);
         }
-        Ok(())
+        let mut children = FxHashMap::default();
+        let mut shown = Vec::with_capacity(gets.len());
+        for get in gets {
+            let below = |place: Place, &string: &usize| {
+                let next = children.len() as Place + 1;
+                *children.entry((place, string)).or_insert(next)
+            };
+            shown.push(get.strings.iter().fold(ROOT, below));
+        }
+        let first = State { place: Some(ROOT), done: Vec::new(), covered: Vec::new() };
+        Walk {
+            writes,
+            gets,
+            string,
+            children,
+            shown,
+            running: Vec::new(),
+            waiting: Vec::new(),
+            states: vec![(first, 0)],
+            log: vec![(0, 0)],
+        }
     }
 
-    /// The writes that a result may begin with: one put, or the appends.
-    fn beginnings(&self, group: &[usize], get: Interval) -> Result<Vec<usize>, Undecided> {
-        let is_put = |w: &usize| self.writes[*w].action == Action::Put;
-        let (puts, appends): (Vec<usize>, Vec<usize>) = group.iter().copied().partition(is_put);
-        let all_puts = || self.writes.iter().filter(|write| write.action == Action::Put && write.is_certain);
-        // A put that another put has certainly replaced before the get began is not there.
-        let may_last = |put: &usize| {
-            let interval = self.writes[*put].interval;
-            let replaced = |other: &Write| other.interval.start > interval.end && other.interval.end < get.start;
-            interval.start < get.end && !all_puts().any(replaced)
+    /// Beginnings, and ends of what is known to have happened, in order of time.
+    fn events(&self) -> Vec<(i64, bool, Operation)> {
+        let writes = self.writes.iter().map(|write| (write.interval, write.is_certain));
+        let gets = self.gets.iter().map(|get| (get.interval, true));
+        let mut events = Vec::new();
+        for (operation, (interval, ends)) in (0..).zip(writes.chain(gets)) {
+            events.push((interval.start, false, operation));
+            events.extend(ends.then_some((interval.end, true, operation)));
+        }
+        events.sort_unstable();
+        events
+    }
+
+    fn write(&self, operation: Operation) -> Option<&'a Write> {
+        self.writes.get(operation as usize)
+    }
+
+    fn begin(&mut self, operation: Operation) {
+        if self.write(operation).is_some() {
+            let end =
+                |write: Operation| (!self.writes[write as usize].is_certain, self.writes[write as usize].interval.end);
+            let at = self.running.partition_point(|&other| end(other) <= end(operation));
+            self.running.insert(at, operation);
+            return;
+        }
+        self.waiting.push(operation);
+        let mut states = std::mem::take(&mut self.states);
+        states.iter_mut().for_each(|state| self.observe(state));
+        self.states = states;
+    }
+
+    /// Gets that show what is there take effect.
+    fn observe(&mut self, (state, entry): &mut Logged) {
+        for &get in &self.waiting {
+            if state.place == Some(self.shown[get as usize - self.writes.len()]) && include(&mut state.done, get) {
+                self.log.push((*entry, get));
+                *entry = self.log.len() as u32 - 1;
+            }
+        }
+    }
+
+    /// What a write leads to.
+    fn after(&mut self, (state, entry): &Logged, write: Operation) -> Logged {
+        let mut state = state.clone();
+        let string = self.string[write as usize];
+        let is_put = self.writes[write as usize].action == Action::Put;
+        let from = if is_put { Some(ROOT) } else { state.place };
+        state.place = from.and_then(|place| self.children.get(&(place, string)).copied());
+        include(&mut state.done, write);
+        if is_put {
+            state.covered =
+                self.running.iter().copied().filter(|other| state.done.binary_search(other).is_err()).collect();
+            state.covered.sort_unstable();
+        } else {
+            exclude(&mut state.covered, write);
+        }
+        self.log.push((*entry, write));
+        let mut after = (state, self.log.len() as u32 - 1);
+        self.observe(&mut after);
+        after
+    }
+
+    /// The writes to try: of those of one string that do the same, the one that ends first.
+    fn moves(&self, state: &State) -> Vec<Operation> {
+        let mut tried = FxHashSet::default();
+        let is_first = |&write: &Operation| {
+            let is_covered = state.covered.binary_search(&write).is_ok();
+            let does = (self.string[write as usize], self.writes[write as usize].action == Action::Put, is_covered);
+            state.done.binary_search(&write).is_err() && tried.insert(does)
         };
-        let lasting: Vec<usize> = puts.iter().copied().filter(may_last).collect();
-        let from_nothing = !appends.is_empty() && !all_puts().any(|put| put.interval.end < get.start);
-        match (lasting.as_slice(), from_nothing) {
-            ([], true) => Ok(appends),
-            ([put], false) => Ok(vec![*put]),
-            ([one, two, ..], _) => Err(Undecided(*one, *two)),
-            ([put], true) => Err(Undecided(*put, appends[0])),
-            // Nothing fits, so it does not matter.
-            ([], false) => Ok(puts.first().map_or(appends, |&put| vec![put])),
-        }
+        self.running.iter().copied().filter(is_first).collect()
     }
 
-    /// A write for each place.
-    fn search(&self) -> Result<Vec<usize>, Undecided> {
-        if self.places.len() > PLACES
-            && let Some([one, .., two]) = self.groups.iter().map(Vec::as_slice).find(|group| group.len() > 1)
-        {
-            return Err(Undecided(*one, *two));
-        }
-        let mut search = TwinSearch { tree: self, chosen: Vec::new(), found: None, steps: 0, in_time: true };
-        search.go_on()?;
-        if search.found.is_none() {
-            search = TwinSearch { steps: 0, in_time: false, ..search };
-            search.go_on()?;
-        }
-        // Fewer writes than places of a string: the result is impossible, and any write shows it.
-        Ok(search.found.unwrap_or_else(|| self.places.iter().map(|place| place.candidates[0]).collect()))
-    }
-
-    fn ancestors(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.places[place].parent, |&at| self.places[at].parent)
-    }
-}
-
-struct TwinSearch<'t> {
-    tree: &'t Tree<'t>,
-    /// By place, as far as chosen; parents come before their children.
-    chosen: Vec<usize>,
-    found: Option<Vec<usize>>,
-    steps: u32,
-    /// Whether only what fits real time counts.
-    in_time: bool,
-}
-
-impl TwinSearch<'_> {
-    fn go_on(&mut self) -> Result<(), Undecided> {
-        let tree = self.tree;
-        let place = self.chosen.len();
-        if place == tree.places.len() {
-            if self.in_time && !self.is_complete() {
-                return Ok(());
+    /// An operation ends: by now it has taken effect. A get for which that is impossible is left out.
+    fn end(&mut self, operation: Operation, control: &Control) -> Result<(), Interrupt> {
+        let before = self.states.clone();
+        let mut after: Vec<Logged> = Vec::new();
+        let mut known: FxHashSet<State> = FxHashSet::default();
+        let mut ended = |mut state: Logged| {
+            exclude(&mut state.0.done, operation);
+            exclude(&mut state.0.covered, operation);
+            if known.insert(state.0.clone()) {
+                after.push(state);
             }
-            return match &self.found {
-                None => {
-                    self.found = Some(self.chosen.clone());
-                    Ok(())
+        };
+        let mut seen: FxHashSet<State> = self.states.iter().map(|(state, _)| state.clone()).collect();
+        let mut open = std::mem::take(&mut self.states);
+        while let Some(state) = open.pop() {
+            control.check()?;
+            if state.0.done.binary_search(&operation).is_ok() {
+                ended(state);
+                continue;
+            }
+            if state.0.covered.binary_search(&operation).is_ok() {
+                ended(state.clone());
+            }
+            let mut moves = self.moves(&state.0);
+            if self.write(operation).is_some() && !moves.contains(&operation) {
+                moves.push(operation);
+            }
+            for write in moves {
+                let next = self.after(&state, write);
+                let is_of_use = next.0.place.is_some() || write == operation;
+                if is_of_use && seen.len() <= MOST_STATES && seen.insert(next.0.clone()) {
+                    open.push(next);
                 }
-                // Without real time one choice is as good as another.
-                Some(_) if !self.in_time => Ok(()),
-                Some(other) => {
-                    let differing = other.iter().zip(&self.chosen).find(|(a, b)| a != b);
-                    differing.map_or(Ok(()), |(&one, &two)| Err(Undecided(one, two)))
-                }
-            };
-        }
-        for &write in &tree.places[place].candidates {
-            self.steps += 1;
-            if self.steps > STEPS {
-                let group = &tree.groups[tree.places[place].string];
-                return Err(Undecided(group[0], group[group.len() - 1]));
-            }
-            if !self.in_time && self.found.is_some() {
-                return Ok(());
-            }
-            if !self.chosen.contains(&write) && self.fits(place, write) {
-                self.chosen.push(write);
-                self.go_on()?;
-                self.chosen.pop();
             }
         }
+        self.running.retain(|&other| other != operation);
+        self.waiting.retain(|&other| other != operation);
+        self.states = if after.is_empty() { before } else { after };
         Ok(())
     }
 
-    /// Whether a write may have come after those further up the chain, and before a result showed it.
-    fn fits(&self, place: usize, write: usize) -> bool {
-        let own = &self.tree.writes[write];
-        let TreeNode { string, shown, .. } = self.tree.places[place];
-        if self.in_time && own.interval.start >= shown {
-            return false;
+    /// The writes of all results, by the order that led to the first state.
+    fn assigned(&self, groups: &[Vec<usize>]) -> Assigned {
+        let mut order: Vec<Operation> = Vec::new();
+        let mut entry = self.states[0].1;
+        while entry != 0 {
+            let (before, operation) = self.log[entry as usize];
+            order.push(operation);
+            entry = before;
         }
-        self.tree.ancestors(place).all(|above| {
-            let is_twin = self.tree.places[above].string == string;
-            let other = self.tree.writes[self.chosen[above]].interval;
-            // Even where nothing fits real time, writes of one string keep their order.
-            (!self.in_time && !is_twin) || own.interval.end >= other.start
-        })
+        let mut chain: Vec<usize> = Vec::new();
+        let mut of_get: Vec<Option<Vec<usize>>> = vec![None; self.gets.len()];
+        for &operation in order.iter().rev() {
+            match self.write(operation) {
+                Some(write) => {
+                    if write.action == Action::Put {
+                        chain.clear();
+                    }
+                    chain.push(operation as usize);
+                }
+                None => of_get[operation as usize - self.writes.len()] = Some(chain.clone()),
+            }
+        }
+        let is_explained = of_get.iter().all(Option::is_some);
+        let parts = |get: usize| of_get[get].clone().unwrap_or_else(|| self.without_explanation(get, groups, &of_get));
+        Assigned { writes: (0..self.gets.len()).map(parts).collect(), is_explained }
     }
 
-    /// Whether every result has everything certainly appended to its chain before its get began.
-    fn is_complete(&self) -> bool {
-        let (tree, writes) = (self.tree, self.tree.writes);
-        tree.gets.iter().zip(&tree.paths).all(|(get, path)| {
-            let begin = path.first().map(|&place| self.chosen[place]).filter(|&w| writes[w].action == Action::Put);
-            let begin_interval = begin.map(|put| writes[put].interval);
-            let may_come_between = |(w, put): (usize, &Write)| {
-                put.action == Action::Put
-                    && Some(w) != begin
-                    && put.interval.start < get.interval.end
-                    && begin_interval.is_none_or(|begin| put.interval.end > begin.start)
-            };
-            if writes.iter().enumerate().any(may_come_between) {
-                return true;
-            }
-            let is_missing = |w: usize| {
-                let write = &writes[w];
-                write.action == Action::Append
-                    && write.is_certain
-                    && write.interval.end < get.interval.start
-                    && begin_interval.is_none_or(|begin| write.interval.start > begin.end)
-                    && !path.iter().any(|&place| self.chosen[place] == w)
-            };
-            !tree.groups.iter().filter(|group| group.len() > 1).flatten().any(|&w| is_missing(w))
-        })
+    /// Writes that a result without an explanation may show: what others show, as far as they show the same.
+    fn without_explanation(&self, get: usize, groups: &[Vec<usize>], of_get: &[Option<Vec<usize>>]) -> Vec<usize> {
+        let strings = &self.gets[get].strings;
+        let common = |other: usize| strings.iter().zip(&self.gets[other].strings).take_while(|(a, b)| a == b).count();
+        let explained = (0..self.gets.len()).filter(|&other| of_get[other].is_some());
+        let most = explained.max_by_key(|&other| common(other));
+        let mut parts: Vec<usize> = match most {
+            Some(other) => of_get[other].iter().flatten().take(common(other)).copied().collect(),
+            None => Vec::new(),
+        };
+        for &string in &strings[parts.len()..] {
+            let may_be = |write: &&usize| parts.is_empty() || self.writes[**write].action == Action::Append;
+            let is_used =
+                |write: &usize| parts.contains(write) || of_get.iter().flatten().flatten().any(|w| w == write);
+            let group = groups[string].iter().filter(may_be);
+            let one = group.clone().find(|write| !is_used(write)).or_else(|| group.clone().next());
+            let one = one.copied().unwrap_or(groups[string][0]);
+            parts.push(one);
+        }
+        parts
+    }
+}
+
+/// Puts an operation into an ascending list; whether it was not there.
+fn include(list: &mut Vec<Operation>, operation: Operation) -> bool {
+    let place = list.binary_search(&operation);
+    place.map_err(|at| list.insert(at, operation)).is_err()
+}
+
+fn exclude(list: &mut Vec<Operation>, operation: Operation) {
+    if let Ok(at) = list.binary_search(&operation) {
+        list.remove(at);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(action: Action, start: i64, end: i64) -> Write {
-        Write { action, interval: Interval { start, end }, is_certain: true }
-    }
-
-    fn get(strings: &[usize], start: i64, end: i64) -> Get {
-        Get { strings: strings.to_vec(), interval: Interval { start, end } }
-    }
-
-    #[test]
-    fn without_puts_strings_stand_in_the_order_of_their_writes() {
-        let writes = [(0, 1), (2, 3), (4, 5)].map(|(start, end)| write(Action::Append, start, end));
-        let groups = [vec![0, 2], vec![1]];
-        let gets = [get(&[0, 1, 0], 8, 9), get(&[0, 1], 3, 6)];
-        assert_eq!(assign(&writes, &groups, &gets), Ok(vec![vec![0, 1, 2], vec![0, 1]]));
-        // Shown only late: what was appended first cannot be missing.
-        assert_eq!(assign(&writes, &groups, &[get(&[0], 2, 9)]), Ok(vec![vec![0]]));
-    }
-
-    #[test]
-    fn a_put_in_between_hides_the_earlier_write() {
-        let writes = [write(Action::Append, 0, 1), write(Action::Put, 2, 3), write(Action::Append, 4, 5)];
-        let groups = [vec![0, 2], vec![1]];
-        assert_eq!(assign(&writes, &groups, &[get(&[1, 0], 6, 7)]), Ok(vec![vec![1, 2]]));
-        // The put may have come before or after the first append.
-        let writes = [write(Action::Append, 0, 3), write(Action::Put, 1, 5), write(Action::Append, 4, 9)];
-        assert_eq!(assign(&writes, &groups, &[get(&[1, 0], 6, 8)]), Err(Undecided(0, 2)));
-    }
-
-    #[test]
-    fn a_put_is_the_last_one_that_may_be_there() {
-        let writes = [write(Action::Put, 0, 1), write(Action::Put, 2, 3)];
-        let groups = [vec![0, 1]];
-        assert_eq!(assign(&writes, &groups, &[get(&[0], 4, 5)]), Ok(vec![vec![1]]));
-        assert_eq!(assign(&writes, &groups, &[get(&[0], 0, 1), get(&[0], 4, 5)]), Ok(vec![vec![0], vec![1]]));
-    }
-
-    #[test]
-    fn what_fits_no_time_keeps_the_order_of_twins() {
-        let writes = [(0, 1), (4, 5)].map(|(start, end)| write(Action::Append, start, end));
-        let groups = [vec![0, 1]];
-        // Both before the second was appended.
-        assert_eq!(assign(&writes, &groups, &[get(&[0, 0], 2, 3)]), Ok(vec![vec![0, 1]]));
-        // More than there are.
-        let three = assign(&writes, &groups, &[get(&[0, 0, 0], 6, 7)]).expect("impossible whichever is taken");
-        assert_eq!(three[0].len(), 3);
-    }
-}
+mod tests;

@@ -1,9 +1,10 @@
 //! What was written to the stores, and which of it each result shows.
 
 use super::{Content, FORMAT};
+use crate::control::Control;
 use crate::formats::elle::calls::{Call, Event};
 use crate::formats::error::escape;
-use crate::formats::porcupine::twins::{self, Action, Get, Undecided};
+use crate::formats::porcupine::twins::{self, Action, Assigned, Get};
 use crate::formats::{Problem, ReadError, name};
 use crate::history::{Builder, Draft, Interval, OperationKind, Outcome, Value};
 use rustc_hash::FxHashMap;
@@ -57,6 +58,8 @@ pub(super) struct Stores<'e> {
     groups: Vec<Vec<Group<'e>>>,
     /// By call: its place in `written`.
     of_call: Vec<Option<usize>>,
+    /// The line of a string that was written before, to a key whose results no order explains.
+    choice: Option<u32>,
 }
 
 /// What a call is about, and the string that it writes if it does.
@@ -76,7 +79,7 @@ impl<'e> Stores<'e> {
         keys: Vec<Cow<'e, str>>,
     ) -> Result<Stores<'e>, ReadError> {
         let mut places: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
-        let mut stores = Stores { groups: Vec::new(), keys, written: Vec::new(), of_call: Vec::new() };
+        let mut stores = Stores { groups: Vec::new(), keys, written: Vec::new(), of_call: Vec::new(), choice: None };
         for (call, &interval) in calls.iter().zip(intervals) {
             let writes = subject(call, events).filter(|(event, _)| event.content.action != Action::Get);
             stores.of_call.push(writes.map(|_| stores.written.len()));
@@ -128,6 +131,7 @@ impl<'e> Stores<'e> {
         events: &[Event<Content<'_>>],
         calls: &[Call],
         intervals: &[Interval],
+        control: &Control,
     ) -> Result<Vec<GetResult>, ReadError> {
         let mut shown = vec![GetResult::Nothing; calls.len()];
         // By key: the calls that returned something possible, and what.
@@ -150,7 +154,7 @@ impl<'e> Stores<'e> {
             }
         }
         for (key, (numbers, gets)) in gets.into_iter().enumerate() {
-            for (number, parts) in numbers.into_iter().zip(self.parts(key, &gets)?) {
+            for (number, parts) in numbers.into_iter().zip(self.parts(key, &gets, control)?) {
                 shown[number] = self.learn(&parts);
             }
         }
@@ -158,12 +162,13 @@ impl<'e> Stores<'e> {
     }
 
     /// By result: the writes whose strings it consists of.
-    fn parts(&self, key: usize, gets: &[Get]) -> Result<Vec<Vec<usize>>, ReadError> {
+    fn parts(&mut self, key: usize, gets: &[Get], control: &Control) -> Result<Vec<Vec<usize>>, ReadError> {
         let groups = &self.groups[key];
-        if groups.iter().all(|group| group.places.len() == 1) {
+        let Some(again) = groups.iter().find(|group| group.places.len() > 1) else {
             let parts = |get: &Get| get.strings.iter().map(|&string| groups[string].places[0]).collect();
             return Ok(gets.iter().map(parts).collect());
-        }
+        };
+        let again = self.written[again.places[1]].line;
         let places: Vec<usize> = groups.iter().flat_map(|group| group.places.iter().copied()).collect();
         let writes: Vec<twins::Write> = places
             .iter()
@@ -175,22 +180,21 @@ impl<'e> Stores<'e> {
         let mut next = 0..places.len();
         let numbers: Vec<Vec<usize>> =
             groups.iter().map(|group| next.by_ref().take(group.places.len()).collect()).collect();
-        match twins::assign(&writes, &numbers, gets) {
-            Ok(chosen) => {
-                Ok(chosen.into_iter().map(|parts| parts.into_iter().map(|write| places[write]).collect()).collect())
-            }
-            Err(Undecided(one, other)) => {
-                let [one, other] = [one, other].map(|write| &self.written[places[write]]);
-                let (first, last) = (one.line.min(other.line), one.line.max(other.line));
-                Err(fail_line(
-                    last,
-                    format!(
-                        "`{}` is written on line {first} as well, and neither results nor times tell which of the two is there",
-                        shortened(other.string)
-                    ),
-                ))
-            }
+        let Some(Assigned { writes, is_explained }) = twins::assign(&writes, &numbers, gets, control)
+            .map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?
+        else {
+            let message = "the same string was written before, and too many orders explain what results show of it";
+            return Err(fail_line(again, message.to_owned()));
+        };
+        if !is_explained {
+            self.choice.get_or_insert(again);
         }
+        Ok(writes.into_iter().map(|parts| parts.into_iter().map(|write| places[write]).collect()).collect())
+    }
+
+    /// The line of a string that was written before to its key, if no order explains the results of that key.
+    pub(super) fn choice(&self) -> Option<u32> {
+        self.choice
     }
 
     /// Splits a result into written strings, as places among the groups of the key, if it consists only of them and
