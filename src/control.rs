@@ -112,8 +112,9 @@ pub struct Control {
     deadline: Option<Instant>,
     /// The deadline is later than what was asked for.
     is_overtime: bool,
-    /// Bytes that the process may use.
+    /// Bytes that the process may use: by what was asked for, and by what was free.
     most_memory: Option<usize>,
+    most_free: Option<usize>,
 }
 
 impl Control {
@@ -157,6 +158,13 @@ impl Control {
     pub fn with_memory_limit(&self, bytes: usize) -> Control {
         let least = self.most_memory.map_or(bytes, |old| old.min(bytes));
         Control { most_memory: Some(least), ..self.clone() }
+    }
+
+    /// The same, and the work ends before it takes the last eighth of the memory that is free now, where the system tells
+    /// how much that is: the machine goes on working.
+    pub fn within_free_memory(&self) -> Control {
+        let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+        Control { most_free: memory::available().map(|free| used() + free / 8 * 7), ..self.clone() }
     }
 
     /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
@@ -215,14 +223,14 @@ impl Control {
         }
     }
 
-    /// Whether there is a limit of memory.
+    /// Whether there is a limit of memory, other than what is free.
     pub fn limits_memory(&self) -> bool {
-        self.most_memory().is_some()
+        self.most_memory.is_some() || memory::allowed().is_some()
     }
 
-    /// The limit of memory: that which was set, or the system's if that is lower.
+    /// The limit of memory: the lowest of that which was set, the system's and what was free.
     fn most_memory(&self) -> Option<usize> {
-        [self.most_memory, memory::allowed()].into_iter().flatten().min()
+        [self.most_memory, self.most_free, memory::allowed()].into_iter().flatten().min()
     }
 
     /// Bytes of memory that are free now, for the machine and for the control group of the process; `None` where the

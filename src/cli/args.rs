@@ -530,6 +530,8 @@ pub struct ConvertArguments {
     #[arg(long, value_name = "FILE", requires = "renumber")]
     pub(super) names: Option<PathBuf>,
     #[command(flatten)]
+    pub(super) limits: LimitArguments,
+    #[command(flatten)]
     pub(super) rules: RuleArguments,
 }
 
@@ -554,12 +556,11 @@ pub struct StatsArguments {
     /// folder above [default: 1]
     #[arg(long, value_name = "N", requires = "table")]
     pub(super) depth: Option<u8>,
-    /// With a table: seconds for checking one history; whatever is not decided by then is undecided
-    #[arg(long, value_name = "SECS", requires = "table", value_parser = seconds)]
-    pub(super) time_limit: Option<f64>,
     /// Print one JSON object, or with a table, one for each history
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }

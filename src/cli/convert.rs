@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let names = names_file(arguments)?;
     let reading = ReadingArguments { format: arguments.from.clone(), rules: arguments.rules.clone() };
-    let (history, _) = input::open(&arguments.input, &reading, &Control::new())?;
+    let control = arguments.limits.control();
+    let (history, _) = input::open(&arguments.input, &reading, &control)?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, None)?;
-    write(&history, format, &arguments.output, names.as_deref(), out)?;
+    write(&history, format, &arguments.output, names.as_deref(), &control, out)?;
     Ok(ExitCode::Satisfied)
 }
 
@@ -39,10 +40,11 @@ pub(super) fn write(
     format: &'static str,
     output: &Path,
     names: Option<&Path>,
+    control: &Control,
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let naming = if names.is_some() { Naming::Numbers } else { Naming::Kept };
-    let converted = formats::convert(history, format, naming, &Control::new())?;
+    let converted = formats::convert(history, format, naming, control)?;
     tell_words(format, &converted.words);
     for assumption in history.assumptions() {
         complain(&format!("written as understood: {assumption}"));

@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Re
         let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
         let generation = arguments.generation(arguments.workload.seed);
         let history = generation.history(&Control::new())?;
-        convert::write(&history, format, &arguments.output, None, out)?;
+        convert::write(&history, format, &arguments.output, None, &Control::new(), out)?;
         return Ok(ExitCode::Satisfied);
     };
     several(arguments, n, out)

@@ -15,7 +15,6 @@ use crate::report::grouped;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Histories read and checked at the same time.
 const WAVE: usize = 16;
@@ -119,16 +118,19 @@ fn path_of(found: &ListedFile) -> &Path {
 fn look_into(found: &ListedFile, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
     match found {
         ListedFile::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
-        ListedFile::History(path) => match input::open(path, &arguments.reading, &Control::new()) {
-            Ok((history, _)) => Ok(table.look_into(&history, arguments.time_limit.map(Duration::from_secs_f64))),
-            Err(error) => {
-                let at = match error.place() {
-                    place if place == "file" => String::new(),
-                    place => format!(" {place}:"),
-                };
-                Err(format!("{}:{at} {}", path.display(), error.message()))
+        ListedFile::History(path) => {
+            let control = arguments.limits.control();
+            match input::open(path, &arguments.reading, &control) {
+                Ok((history, _)) => Ok(table.look_into(&history, &control)),
+                Err(error) => {
+                    let at = match error.place() {
+                        place if place == "file" => String::new(),
+                        place => format!(" {place}:"),
+                    };
+                    Err(format!("{}:{at} {}", path.display(), error.message()))
+                }
             }
-        },
+        }
     }
 }
 
@@ -162,12 +164,11 @@ impl Table {
         }
     }
 
-    fn look_into(self, history: &History, limit: Option<Duration>) -> Vec<Occurring> {
+    fn look_into(self, history: &History, control: &Control) -> Vec<Occurring> {
         let ask = |checker: Checker, levels: Vec<Level>| {
-            let control = limit.map_or_else(Control::new, |limit| Control::new().with_time_limit(limit));
             let choice = Choice { counting: Counting::Published, ..checker.into() };
             let options = Options { levels, max_instances: 0, ..Options::default() };
-            papers::check(history, choice, &options, &control, &|_| {})
+            papers::check(history, choice, &options, control, &|_| {})
         };
         // TCC prohibits every letter.
         let letters = |checker: Checker| ask(checker, vec![Level::TransactionalCausalConsistency]);

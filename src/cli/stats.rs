@@ -3,7 +3,6 @@
 use super::output::{Output, Paint};
 use super::paper_tables::{self, Table};
 use super::{ExitCode, StatsArguments, input};
-use crate::control::Control;
 use crate::health::{self, Finding, Health, Severity};
 use crate::history::{FaultSpan, History, Spread, Statistics, fences, visible};
 use crate::relations::{self, Breadth, Index};
@@ -19,7 +18,7 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
     let [file] = arguments.paths.as_slice() else {
         anyhow::bail!("statistics are for one history; for several, use --plume-table or --weakest-table");
     };
-    let control = Control::new();
+    let control = arguments.limits.control();
     let (history, _) = input::open(file, &arguments.reading, &control)?;
     let statistics = Statistics::of(&history);
     let resolution = relations::resolve(&history, &control)?;

@@ -88,7 +88,7 @@ impl<T: Send + 'static> Job<T> {
         wake: Wake,
         work: impl FnOnce(&Control, &Outbox<T>) + Send + 'static,
     ) -> Job<T> {
-        let control = Control::new();
+        let control = Control::new().within_free_memory();
         let (sender, receiver) = unbounded();
         let its_control = control.clone();
         let body = move || {

@@ -62,7 +62,8 @@ fn too_large(what: &'static str, bytes: u64, allowed: u64) -> Cause {
 /// algorithms as published take memory quadratic in the history or worse, which should end in an error message and not
 /// in a crash.
 fn most_at_once(unlimited: u64, control: &Control) -> u64 {
-    control.spare_memory().map_or(unlimited, |spare| spare as u64)
+    let spare = control.spare_memory().map_or(unlimited, |spare| spare as u64);
+    if control.limits_memory() { spare } else { spare.min(unlimited) }
 }
 
 /// The same for what grows gradually: if the user set a memory limit the control ends the work.
