@@ -22,7 +22,9 @@ impl Argument<'_> {
     ) -> Result<(), String> {
         let mut grounds = Grounds::new(self, assumed)?;
         let mut forbidden = Vec::with_capacity(lemmas.len());
+        let control = setting.resolution().initial().control();
         for (place, cycle) in lemmas.iter().enumerate() {
+            control.check().map_err(|interrupt| interrupt.to_string())?;
             let in_lemma = |message: String| format!("cycle {place}: {message}");
             self.is_legal_cycle(cycle, spans, strength).map_err(in_lemma)?;
             forbidden.push(grounds.of_cycle(cycle, setting).map_err(in_lemma)?);
@@ -30,6 +32,7 @@ impl Argument<'_> {
         let mut propagation = Propagation::new(grounds.n_variables());
         forbidden.iter().for_each(|together| propagation.forbid(together));
         for (place, clause) in clauses.iter().enumerate() {
+            control.check().map_err(|interrupt| interrupt.to_string())?;
             let in_clause = |message: String| format!("clause {place}: {message}");
             let together = grounds.of_clause(clause).map_err(in_clause)?;
             if !propagation.excludes(&together) {

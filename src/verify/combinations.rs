@@ -6,6 +6,7 @@ use super::elements::{self, Apart};
 use super::propagation::Propagation;
 use super::resolution::Resolution;
 use super::setting::Setting;
+use crate::control::Control;
 use crate::history::{ListRule, OperationId, OperationKind, TransactionId};
 use crate::report::{CombinationEntry, EdgeEntry, OperationEntry, OptionEntry, ProofEntry, ReasonEntry};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,7 +52,11 @@ pub(super) struct Questions {
 impl Questions {
     /// Whether one of the combinations always holds, given that one option of each question does. Near linear, except
     /// for the propagation.
-    pub(super) fn leave_none(&self, excluded: &[CombinationEntry], clauses: &[Vec<i64>]) -> Result<(), String> {
+    pub(super) fn leave_none(
+        &self,
+        (excluded, clauses): (&[CombinationEntry], &[Vec<i64>]),
+        control: &Control,
+    ) -> Result<(), String> {
         let mut propagation = Propagation::new(self.options.len());
         for options in &self.of_question {
             propagation.forbid(&options.iter().map(|&option| 2 * option as u32 + 1).collect::<Vec<_>>());
@@ -61,6 +66,7 @@ impl Questions {
             propagation.forbid(&together.collect::<Result<Vec<_>, _>>()?);
         }
         for (place, clause) in clauses.iter().enumerate() {
+            control.check().map_err(|interrupt| interrupt.to_string())?;
             let together = clause.iter().map(|&number| self.literal(number)).collect::<Result<Vec<_>, _>>()?;
             if !propagation.excludes(&together) {
                 return Err(format!(

@@ -110,6 +110,7 @@ impl Argument<'_> {
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength, time));
         let mut stack = vec![(proof, assumed, setting, is_named)];
         while let Some((proof, assumed, setting, is_named)) = stack.pop() {
+            setting.resolution().initial().control().check().map_err(|interrupt| interrupt.to_string())?;
             open.retain(|&edge| self.holds(edge, &setting).is_err());
             if is_named && scene::is_last_part(proof) {
                 self.tell(proof, Some(&setting));
@@ -149,7 +150,7 @@ impl Argument<'_> {
                 }
                 ProofEntry::Combinations { options, excluded, clauses } => {
                     let questions = self.questions(options, &setting, Basis::of(level))?;
-                    questions.leave_none(excluded, clauses)?;
+                    questions.leave_none((excluded, clauses), setting.resolution().initial().control())?;
                     for (place, combination) in excluded.iter().enumerate().rev() {
                         let inner = Nested { depth: depth + 1, is_named: is_named && place == 0 };
                         let told = questions.options_of(combination)?;

@@ -162,9 +162,7 @@ impl<'a> Verifier<'a> {
             self.control.check()?;
             match self.check(one, join) {
                 Some(Ok(())) => Ok(()),
-                Some(Err(message)) => {
-                    self.control.check().map_err(Flaw::from).and_then(|()| self.check_apart(one, message))
-                }
+                Some(Err(message)) => self.check_apart(one, message),
                 None => match self.check(one, &self.whole()?) {
                     Some(Ok(())) => Ok(()),
                     Some(Err(message)) => self.check_apart(one, message),
@@ -172,7 +170,9 @@ impl<'a> Verifier<'a> {
                 },
             }
         };
-        stated.par_iter().map(check).collect()
+        // What was not looked at to its end is neither right nor wrong.
+        let interrupted = |flaw| self.control.check().map_or_else(Flaw::from, |()| flaw);
+        stated.par_iter().map(|one| check(one).map_err(interrupted)).collect()
     }
 
     /// By a join; none if the join lacks information.
