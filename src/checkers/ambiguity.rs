@@ -14,7 +14,7 @@ use super::weak::{self, BaseOrder, Chosen, OpenWeak};
 use super::{Level, Violation, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
-use crate::relations::{Choice, Index, Resolution, Source};
+use crate::relations::{Choice, Index, MultipleSources, Resolution};
 use rustc_hash::FxHashSet;
 
 /// Most attempts on one level that need not be decided, whatever the size of the history.
@@ -233,14 +233,11 @@ impl<'a> Chooser<'a> {
 
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ if they can.
     fn plain_choices(&self) -> Vec<Choice> {
-        let of = |pick: &dyn Fn(&[Source]) -> usize| -> Choice {
-            self.resolution.ambiguous().map(|(_, sources)| Some(pick(&sources) as u32)).collect()
+        let of = |pick: &dyn Fn(&MultipleSources) -> usize| -> Choice {
+            self.resolution.ambiguous_reads().map(|multiple| Some(pick(multiple) as u32)).collect()
         };
-        let last_writer = |sources: &[Source]| {
-            let writers = sources.iter().filter(|source| !matches!(source, Source::Initial { .. })).count();
-            writers.saturating_sub(1)
-        };
-        let mut choices = vec![of(&|_| 0), of(&last_writer), of(&|sources| sources.len() - 1)];
+        let last_writer = |multiple: &MultipleSources| multiple.n_candidate_writers().saturating_sub(1);
+        let mut choices = vec![of(&|_| 0), of(&last_writer), of(&|multiple| multiple.kept - 1)];
         choices.dedup();
         choices
     }
@@ -280,7 +277,7 @@ impl<'a> Chooser<'a> {
     pub(super) fn sources(&self, choice: &Choice, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
         let Witness::CommitOrder(order) = witness else { return Vec::new() };
         let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
-        let reads = self.resolution.ambiguous().map(|(read, _)| read);
+        let reads = self.resolution.ambiguous_reads().map(|multiple| multiple.read);
         reads
             .filter(|&read| takes_part.contains(&self.history.transaction_of(read)))
             .filter_map(|read| Some((read, self.resolution.chosen(read, choice)?.writer()?)))

@@ -214,6 +214,15 @@ impl MultipleSources {
         }
     }
 
+    /// How many of those worth trying are writers, which come first, of a read with at least two. O(1), or O(sources) of
+    /// a few.
+    pub fn n_candidate_writers(&self) -> usize {
+        match &self.list {
+            SourceList::Own(sources) => sources[..self.kept].iter().filter(|source| !is_initial(source)).count(),
+            SourceList::Shared { .. } => self.kept - usize::from(self.may_be_initial()),
+        }
+    }
+
     /// Whether the initial version may have been read.
     pub fn may_be_initial(&self) -> bool {
         match &self.list {
@@ -351,6 +360,16 @@ impl Resolution {
             let read = &self.multiple[at as usize];
             (read.read, read.candidates())
         })
+    }
+
+    /// The same without the candidates.
+    pub fn ambiguous_reads(&self) -> impl ExactSizeIterator<Item = &MultipleSources> + '_ {
+        self.ambiguous.iter().map(|&at| &self.multiple[at as usize])
+    }
+
+    /// How many candidates all ambiguous reads have together. O(ambiguous reads).
+    pub fn n_candidates(&self) -> usize {
+        self.ambiguous_reads().map(|multiple| multiple.kept).sum()
     }
 
     /// The candidates of an ambiguous read: only [`Source::Transaction`] and [`Source::Initial`], at least two,

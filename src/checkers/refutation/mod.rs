@@ -152,7 +152,7 @@ struct Refuter<'a> {
 impl<'a> Refuter<'a> {
     /// With all ambiguous reads, outside any case.
     fn of_all(history: &'a History, resolution: &'a Resolution, level: Level, control: &'a Control) -> Refuter<'a> {
-        let reads: Vec<OperationId> = resolution.ambiguous().map(|(read, _)| read).collect();
+        let reads: Vec<OperationId> = resolution.ambiguous_reads().map(|multiple| multiple.read).collect();
         let matters = vec![true; reads.len()];
         Refuter { history, resolution, level, control, reads, matters, left: 0, trials: None }
     }

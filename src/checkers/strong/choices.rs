@@ -62,6 +62,9 @@ pub(in crate::checkers) fn decide_open(
     control: &Control,
 ) -> Result<Option<OpenDecision>, Interrupt> {
     let level = level.or_serial();
+    if !OpenReads::are_few(resolution, control)? {
+        return Ok(None);
+    }
     let question = ChoiceSearch { history, resolution, index, level, effort, control };
     let mut cases = vec![Members::default()];
     let mut n_examined = 0;
@@ -154,14 +157,17 @@ impl ChoiceSearch<'_> {
     /// The candidates of the ambiguous reads that remain without these writers.
     fn without(&self, left_out: &[TransactionId]) -> Vec<Vec<bool>> {
         let may_be = |source: &Source| source.writer().is_none_or(|writer| !left_out.contains(&writer));
+        if left_out.is_empty() {
+            return self.resolution.ambiguous_reads().map(|multiple| vec![true; multiple.kept]).collect();
+        }
         self.resolution.ambiguous().map(|(_, candidates)| candidates.iter().map(may_be).collect()).collect()
     }
 
     /// Whether a committed transaction has a read that no candidate explains.
     fn has_no_writer(&self, index: &Index, alive: &[Vec<bool>]) -> bool {
         let takes_part = |read| index.node[self.history.transaction_of(read).index()] != NONE;
-        let mut reads = self.resolution.ambiguous().zip(alive);
-        reads.any(|((read, _), alive)| !alive.contains(&true) && takes_part(read))
+        let mut reads = self.resolution.ambiguous_reads().zip(alive);
+        reads.any(|(multiple, alive)| !alive.contains(&true) && takes_part(multiple.read))
     }
 
     /// Whether a transaction that joined has a read that is wrong by itself. For the others that is known.

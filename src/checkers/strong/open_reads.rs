@@ -12,6 +12,10 @@ use crate::history::History;
 use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source};
 use std::ops::Range;
 
+/// Maximum number of candidates of all ambiguous reads together, and what each takes.
+const MOST_CANDIDATES: usize = 1 << 26;
+const BYTES_PER_CANDIDATE: usize = size_of::<Slot>() + size_of::<u32>() + size_of::<bool>();
+
 /// An ambiguous read, by its place in [`OpenReads`].
 pub(in crate::checkers) type OpenRead = u32;
 
@@ -33,6 +37,16 @@ pub(in crate::checkers) struct OpenReads {
 }
 
 impl OpenReads {
+    /// Whether the candidates of all reads are few enough to be listed one by one.
+    ///
+    /// # Errors
+    /// [`Interrupt`] when they do not fit the limit of memory, or `control` ends the work.
+    pub(super) fn are_few(resolution: &Resolution, control: &Control) -> Result<bool, Interrupt> {
+        let n_candidates = resolution.n_candidates();
+        control.needs(n_candidates.min(MOST_CANDIDATES) * BYTES_PER_CANDIDATE)?;
+        Ok(n_candidates <= MOST_CANDIDATES)
+    }
+
     /// The ambiguous reads without a chosen writer: those all of whose possible writers committed, and the free ones,
     /// for which some may not have; for these only the candidates that committed are listed. `alive` says by ambiguous
     /// read and place which candidates are left.

@@ -52,6 +52,9 @@ pub(in crate::checkers) fn take_turns(
     if events.in_real_time() || !history.lists().is_empty() || index.n_nodes() == 0 {
         return Ok(None);
     }
+    if !OpenReads::are_few(resolution, control)? {
+        return Ok(None);
+    }
     let plan = Plan::new(history, resolution, index);
     let rank = plan.believable_rank(index);
     let mut turns = Turns::new(&plan, index, events, rank);
@@ -74,7 +77,7 @@ pub(in crate::checkers) fn take_turns(
     }
     let vertex = |done: &Done| if done.is_commit { events.commit(done.node) } else { events.start(done.node) };
     let order: Vec<u32> = turns.done.iter().map(vertex).collect();
-    let alive: Vec<Vec<bool>> = resolution.ambiguous().map(|(_, candidates)| vec![true; candidates.len()]).collect();
+    let alive: Vec<Vec<bool>> = resolution.ambiguous_reads().map(|multiple| vec![true; multiple.kept]).collect();
     let mut choice = resolution.choice_of_none();
     for open in OpenReads::new(history, resolution, index, &choice.clone(), &alive) {
         if open.complete(index, events, &order, &mut choice).is_some() {

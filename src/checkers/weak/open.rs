@@ -53,11 +53,10 @@ pub(in crate::checkers) fn decide_open(
     most_conflicts: usize,
     control: &Control,
 ) -> Result<OpenWeak, Interrupt> {
-    let n_candidates: usize = resolution.ambiguous().map(|(_, candidates)| candidates.len()).sum();
     let possible: Vec<TransactionId> =
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Possible).collect();
     let n_nodes = index.n_nodes() + possible.len();
-    if n_candidates > MOST_CANDIDATES || n_nodes.saturating_mul(index.n_sessions()) > MOST_SEEN {
+    if resolution.n_candidates() > MOST_CANDIDATES || n_nodes.saturating_mul(index.n_sessions()) > MOST_SEEN {
         return Ok(OpenWeak::GaveUp);
     }
     let joined = match possible.is_empty() {
