@@ -54,13 +54,13 @@ fn a_broken_witness_leaves_its_level_undecided() {
     for result in &mut findings.levels {
         match &mut result.verdict {
             Verdict::Satisfied(Witness::CommitOrder(order)) if result.level == Level::Serializability => {
-                order.reverse()
+                Arc::make_mut(order).reverse()
             }
             Verdict::Satisfied(Witness::CommitOrder(order)) if result.level == Level::ReadAtomic => {
-                order.pop();
+                Arc::make_mut(order).pop();
             }
             Verdict::Satisfied(Witness::Events(events)) if result.level == Level::SnapshotIsolation => {
-                events.swap(0, 1);
+                Arc::make_mut(events).swap(0, 1);
             }
             _ => {}
         }
@@ -120,7 +120,7 @@ fn levels_that_exclude_each_other_are_both_undecided() {
     let serial: Vec<TransactionId> = history.transactions().collect();
     for result in findings.levels.iter_mut().filter(|result| result.level == Level::SnapshotIsolation) {
         let one = |&t: &TransactionId| [Event::Start(t), Event::Commit(t)];
-        result.verdict = Verdict::Satisfied(Witness::Events(serial.iter().flat_map(one).collect()));
+        result.verdict = Verdict::Satisfied(Witness::Events(Arc::new(serial.iter().flat_map(one).collect())));
     }
     review(&history, &resolution, &mut findings, &Control::new());
     assert!(causes(&findings).iter().any(|cause| cause.starts_with("SI internal disagreement")), "{findings:?}");
@@ -146,7 +146,7 @@ fn what_was_accepted_before_the_end_stays() {
     control.stop();
     for result in &mut findings.levels {
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = &mut result.verdict {
-            order.reverse();
+            Arc::make_mut(order).reverse();
         }
     }
     audit.review(&mut findings, Witnesses::All);

@@ -3,7 +3,7 @@
 use super::ambiguity::{Budget, Why};
 use super::applicable::decide_applicable;
 use super::decide::{Decisions, ask, decide_all, decide_alone, implied};
-use super::decision::{Answer, Decision};
+use super::decision::{Answer, Decision, Order};
 use super::evidence;
 use super::facts::Facts;
 use super::share::{ShardAssignment, Share};
@@ -339,8 +339,16 @@ impl<'a> CheckRun<'a> {
         let ground = prepared.ground.take_if(|_| self.asks_one_weak(facts));
         let by_engines = self.engine_levels();
         let mut decisions = self.decide(&prepared, ground, facts, &told);
+        // Levels that one order satisfies share its witness.
+        let mut made: Vec<(&Order, Level, Verdict)> = Vec::new();
         for (&level, (decision, seconds)) in &decisions {
-            let verdict = verdict_of(decision, level, &prepared.index);
+            let order = if let Ok(Decision::Satisfied(order)) = decision { Some(order) } else { None };
+            let is_same = |(other, of, _): &&(&Order, Level, Verdict)| {
+                order.is_some_and(|order| order.is(other)) && of.has_snapshots() == level.has_snapshots()
+            };
+            let known = made.iter().find(is_same).map(|(.., verdict)| verdict.clone());
+            let verdict = known.unwrap_or_else(|| verdict_of(decision, level, &prepared.index));
+            made.extend(order.map(|order| (order, level, verdict.clone())));
             self.verdicts.insert(level, (verdict, *seconds));
         }
         let mut by_choice = LevelSet::default();

@@ -10,6 +10,7 @@ use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Component, Index, Node};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Decides PC, SI, SER or SSER as [`strong::decide`] does, except that the core of a violation may depend on the number
 /// of threads.
@@ -102,8 +103,8 @@ fn join(index: &Index, orders: impl Iterator<Item = Order>) -> Option<Order> {
     let graph = Digraph::new((steps * n) as usize, in_components.chain(inside).chain(in_sessions));
     let order = topological_order(&graph)?;
     Some(match split {
-        true => Order::Events(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect()),
-        false => Order::Commits(order),
+        true => Order::Events(Arc::new(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect())),
+        false => Order::Commits(order.into()),
     })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn ask(index: &Index, ground: Option<&BaseOrder>, level: Level, contr
     if !level.counts_real_time()
         && let Some(order) = ground.serial()
     {
-        return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
+        return Ok(Decision::Satisfied(Order::Commits(order.to_vec().into())));
     }
     match level.row().engine {
         Engine::Dependencies(Respected::Serial) => update_serializability::decide(index, ground, control),

@@ -3,6 +3,7 @@
 use super::{Event, Level, Witness};
 use crate::control::Interrupt;
 use crate::relations::{Index, Node};
+use std::sync::Arc;
 
 /// The answer of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +21,9 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Transactions one after the other: a commit order, or at the levels of dependencies one of the writers.
-    Commits(Vec<Node>),
+    Commits(Arc<Vec<Node>>),
     /// Starts (`false`) and commits (`true`).
-    Events(Vec<(Node, bool)>),
+    Events(Arc<Vec<(Node, bool)>>),
 }
 
 impl Decision {
@@ -63,11 +64,20 @@ impl Decision {
 
 impl From<Option<Vec<Node>>> for Decision {
     fn from(commits: Option<Vec<Node>>) -> Decision {
-        commits.map_or(Decision::violated(), |order| Decision::Satisfied(Order::Commits(order)))
+        commits.map_or(Decision::violated(), |order| Decision::Satisfied(Order::Commits(order.into())))
     }
 }
 
 impl Order {
+    /// Whether both are one order in memory.
+    pub(super) fn is(&self, other: &Order) -> bool {
+        match (self, other) {
+            (Order::Commits(one), Order::Commits(other)) => Arc::ptr_eq(one, other),
+            (Order::Events(one), Order::Events(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// What it consists of: one of both is empty.
     fn parts(&self) -> (&[Node], &[(Node, bool)]) {
         match self {
@@ -91,9 +101,10 @@ impl Order {
     /// The same in other nodes, without those that have no counterpart.
     pub(super) fn among(self, node: impl Fn(Node) -> Option<Node>) -> Order {
         match self {
-            Order::Commits(order) => Order::Commits(order.into_iter().filter_map(node).collect()),
+            Order::Commits(order) => Order::Commits(Arc::new(order.iter().copied().filter_map(node).collect())),
             Order::Events(events) => {
-                Order::Events(events.into_iter().filter_map(|(t, is_commit)| Some((node(t)?, is_commit))).collect())
+                let events = events.iter().filter_map(|&(t, is_commit)| Some((node(t)?, is_commit)));
+                Order::Events(Arc::new(events.collect()))
             }
         }
     }
@@ -109,8 +120,8 @@ impl Order {
             false => Event::Start(transaction(t)),
         };
         match level.has_snapshots() {
-            true => Witness::Events(self.events().map(event).collect()),
-            false => Witness::CommitOrder(self.commits().map(transaction).collect()),
+            true => Witness::Events(Arc::new(self.events().map(event).collect())),
+            false => Witness::CommitOrder(Arc::new(self.commits().map(transaction).collect())),
         }
     }
 }

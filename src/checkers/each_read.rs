@@ -4,6 +4,7 @@ use super::decision::{Decision, Order};
 use super::{Level, strong};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
+use std::sync::Arc;
 
 /// Decides MSR, or R-MSR, of which the clock must not contradict session order. Costs what prefix consistency of as many
 /// transactions as there are reads costs.
@@ -19,7 +20,7 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<D
     Ok(match strong::decide(&split, of_snapshots, control)? {
         Decision::Satisfied(order) => {
             let last = order.commits().filter(|&v| is_last(v));
-            Decision::Satisfied(Order::Commits(last.map(|v| owner[v as usize]).collect()))
+            Decision::Satisfied(Order::Commits(Arc::new(last.map(|v| owner[v as usize]).collect())))
         }
         Decision::Violated { core } => {
             let mut core: Vec<Node> = core.into_iter().map(|v| owner[v as usize]).collect();

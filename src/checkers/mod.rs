@@ -61,6 +61,7 @@ use crate::control::NOT_ALL_LISTED;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::names;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What to check and how much to list.
 #[derive(Clone, Debug)]
@@ -97,9 +98,9 @@ pub enum Witness {
     /// No order is needed (CI).
     Reads,
     /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, guarantees of sessions, PSI, SER, SSER, LIN.
-    CommitOrder(Vec<TransactionId>),
+    CommitOrder(Arc<Vec<TransactionId>>),
     /// An order of starts and commits: PC, SI.
-    Events(Vec<Event>),
+    Events(Arc<Vec<Event>>),
     /// For a share of a history: by component of the share, an order of its transactions.
     Components(Vec<(usize, Witness)>),
 }

@@ -81,7 +81,7 @@ fn add(
             Err(interrupt) => Decided::Open(Cause::Interrupted(*interrupt)),
         };
         let verdict = match verdict {
-            Decided::Order(order) => Verdict::Satisfied(Witness::CommitOrder(order)),
+            Decided::Order(order) => Verdict::Satisfied(Witness::CommitOrder(order.into())),
             Decided::Open(cause) => Verdict::Undecided(cause),
             Decided::Cycle(edges) => {
                 // What counts no sessions is counted with them.

@@ -34,7 +34,7 @@ fn serial(mut updates: Index, ground: &BaseOrder, control: &Control) -> Result<D
     let by_all = BaseOrder::new(&updates, control)?;
     if let Some(best) = [by_all, recorded].into_iter().flatten().min_by_key(BaseOrder::n_unexplained) {
         if let Some(order) = best.serial() {
-            return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
+            return Ok(Decision::Satisfied(Order::Commits(order.to_vec().into())));
         }
         updates.guess = places(best.order());
     }

@@ -121,14 +121,14 @@ impl PaperCheck<'_> {
                 true => vl_lwt::applies(history, resolution).map(|()| None)?,
                 false => vl_lwt::check(history, resolution)?,
             };
-            return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order))));
+            return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order.into()))));
         }
         let order = match checker {
             _ if checker.is_strong() => match self.violated_by_reads(level) {
                 true => None,
                 false => strong::decide(self.input, checker, level, &mut self.asked.assumptions, self.control)?,
             },
-            _ => self.weak(checker, level)?.map(Order::Commits),
+            _ => self.weak(checker, level)?.map(|order| Order::Commits(order.into())),
         };
         let unordered = n_ambiguous_elements(self.input.history, resolution);
         match order {

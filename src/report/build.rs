@@ -178,11 +178,11 @@ fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -
 fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, Option<Vec<u32>>) {
     match witness {
         Witness::Reads | Witness::Components(_) => (Vec::new(), None),
-        Witness::CommitOrder(order) => (order.clone(), None),
+        Witness::CommitOrder(order) => (order.to_vec(), None),
         Witness::Events(events) => {
             let mut started_after = vec![0u32; history.n_transactions()];
             let mut order = Vec::with_capacity(events.len() / 2);
-            for event in events {
+            for event in events.iter() {
                 match *event {
                     Event::Start(t) if !t.is_initial() => started_after[t.index()] = order.len() as u32,
                     Event::Commit(t) if !t.is_initial() => order.push(t),

@@ -61,8 +61,8 @@ fn a_wrong_order_is_refused_where_real_time_counts_by_key() {
         let options = Options { levels: levels(code), ..Options::default() };
         let mut findings = checkers::check(&history, &options, &control, &|_| {});
         match &mut findings.levels[0].verdict {
-            Verdict::Satisfied(Witness::CommitOrder(order)) => order.reverse(),
-            Verdict::Satisfied(Witness::Events(events)) => events.rotate_left(2),
+            Verdict::Satisfied(Witness::CommitOrder(order)) => std::sync::Arc::make_mut(order).reverse(),
+            Verdict::Satisfied(Witness::Events(events)) => std::sync::Arc::make_mut(events).rotate_left(2),
             verdict => panic!("{code}: {verdict:?}"),
         }
         let resolution = resolve(&history, &control).expect("not interrupted");

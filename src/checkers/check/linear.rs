@@ -100,7 +100,7 @@ impl CheckRun<'_> {
     fn linear_order(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
         let Request { history, control, .. } = self.asked;
         match linearizability::decide(history, &prepared.resolution, evidence.compares, control)? {
-            Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
+            Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order.into()))),
             Linear::Violated(conflicts) => {
                 evidence.conflicts = conflicts;
                 Ok(Verdict::Violated)
@@ -130,7 +130,7 @@ impl CheckRun<'_> {
                     return Ok(Verdict::Satisfied(Witness::CommitOrder(order)));
                 }
                 match linearizability::decide_across(history, &prepared.resolution, &order, control)? {
-                    Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
+                    Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order.into()))),
                     Linear::Violated(conflicts) => {
                         evidence.conflicts = conflicts;
                         Ok(Verdict::Violated)
@@ -240,9 +240,9 @@ fn nodes(index: &Index, transactions: &[TransactionId]) -> Vec<Node> {
 }
 
 /// The witness of a level given by running the transactions one after the other in this order.
-fn one_by_one(level: Level, order: &[TransactionId]) -> Witness {
+fn one_by_one(level: Level, order: &Arc<Vec<TransactionId>>) -> Witness {
     match level.has_snapshots() {
-        true => Witness::Events(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect()),
-        false => Witness::CommitOrder(order.to_vec()),
+        true => Witness::Events(Arc::new(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect())),
+        false => Witness::CommitOrder(Arc::clone(order)),
     }
 }

@@ -81,7 +81,7 @@ impl<'a> DependencySearch<'a> {
                 )
             })?;
             if found.is_empty() {
-                return Ok(Decision::Satisfied(Order::Commits(self.order.order().to_vec())));
+                return Ok(Decision::Satisfied(Order::Commits(self.order.order().to_vec().into())));
             }
             let is_certain = |wrong: &Wrong| match wrong.path.is_empty() {
                 true => wrong.versions().is_none_or(|step| self.is_known(step)),

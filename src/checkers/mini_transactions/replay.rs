@@ -5,6 +5,7 @@ use crate::checkers::{Decision, Level, Order};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node, TimeChain};
 use fixedbitset::FixedBitSet;
+use std::sync::Arc;
 
 /// What the next event of a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +122,9 @@ impl<'a> Replay<'a> {
         Ok(if self.events.len() < n_events {
             Decision::Violated { core: self.cycle() }
         } else if self.split {
-            Decision::Satisfied(Order::Events(self.events))
+            Decision::Satisfied(Order::Events(self.events.into()))
         } else {
-            Decision::Satisfied(Order::Commits(self.events.into_iter().map(|(t, _)| t).collect()))
+            Decision::Satisfied(Order::Commits(Arc::new(self.events.into_iter().map(|(t, _)| t).collect())))
         })
     }
 

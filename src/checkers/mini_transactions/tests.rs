@@ -115,7 +115,10 @@ fn what_does_not_fit_is_named() {
     }
     let fits = common::index(&common::history("a: [r x 0, w x 1]"));
     assert_eq!(decide(&fits, Level::PrefixConsistency, &control), Ok(None));
-    assert_eq!(decide(&fits, Level::Serializability, &control), Ok(Some(Decision::Satisfied(Order::Commits(vec![0])))));
+    assert_eq!(
+        decide(&fits, Level::Serializability, &control),
+        Ok(Some(Decision::Satisfied(Order::Commits(vec![0].into()))))
+    );
 }
 
 #[test]

@@ -42,6 +42,7 @@ use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use saturation::{Saturated, saturate};
 use search::Searched;
+use std::sync::Arc;
 
 /// Decides PC, SI, SER or SSER. Anything else is treated as SER. SSER assumes that the clock does not contradict
 /// session order ([`Index::clock_against_session_order`]).
@@ -98,8 +99,8 @@ pub(in crate::checkers) fn decide_with(
 fn ordered(events: Events, order: &[Vertex]) -> Order {
     let nodes = order.iter().filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
     match events.split() {
-        true => Order::Events(nodes.collect()),
-        false => Order::Commits(nodes.map(|(t, _)| t).collect()),
+        true => Order::Events(Arc::new(nodes.collect())),
+        false => Order::Commits(Arc::new(nodes.map(|(t, _)| t).collect())),
     }
 }
 

@@ -33,6 +33,7 @@ use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Communication, Index};
 use prefix::{Cut, Tables};
+use std::sync::Arc;
 
 /// Algorithm 2 for PC and SI by the reductions; any other level is treated as SER. An order that explains every read,
 /// or `None` if there is none.
@@ -59,8 +60,8 @@ fn merged(index: &Index, cut: Cut, followed: &[(u32, u32)]) -> Order {
     let order = topological_order(&Digraph::new(n_events, followed.iter().copied()));
     let order = order.unwrap_or_default();
     match cut {
-        Cut::Whole => Order::Commits(order),
-        _ => Order::Events(order.into_iter().map(|event| (event / 2, event % 2 == 1)).collect()),
+        Cut::Whole => Order::Commits(order.into()),
+        _ => Order::Events(Arc::new(order.into_iter().map(|event| (event / 2, event % 2 == 1)).collect())),
     }
 }
 

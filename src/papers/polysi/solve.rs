@@ -6,6 +6,7 @@ use crate::checkers::{Cause, Order};
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::sat::{self, Answer, Choice, DynamicOrder};
+use std::sync::Arc;
 
 /// Chooses sides. The known edges of the polygraph have no cycle.
 pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<PolySiAnswer, Cause> {
@@ -46,7 +47,7 @@ fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
 
 fn witness(polygraph: &Polygraph<'_>, order: &[u32]) -> Order {
     match polygraph.split {
-        true => Order::Events(order.iter().map(|&event| (event / 2, event % 2 == 1)).collect()),
-        false => Order::Commits(order.to_vec()),
+        true => Order::Events(Arc::new(order.iter().map(|&event| (event / 2, event % 2 == 1)).collect())),
+        false => Order::Commits(order.to_vec().into()),
     }
 }
