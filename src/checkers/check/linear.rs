@@ -60,7 +60,28 @@ impl CheckRun<'_> {
             }
             self.decided_linear(Level::StrictSerializability, verdict, begin);
         }
+        self.serial_in_sessions(prepared, facts);
         evidence
+    }
+
+    /// Where values of single operations repeat and real time did not lead to an order: one in session order, if it is
+    /// found, satisfies serializability and all that follows from it.
+    fn serial_in_sessions(&mut self, prepared: &Prepared, facts: Facts) {
+        let level = Level::Serializability;
+        let open = |other: &Level| level.implies(*other) && !other.is_of_reads() && !self.verdicts.contains_key(other);
+        let open: Vec<Level> = self.levels().iter().copied().filter(open).collect();
+        let Request { history, control, .. } = self.asked;
+        let applies = prepared.resolution.has_multiple_sources() && linearizability::is_lightweight(history);
+        if open.is_empty() || !applies || facts.violate(level) {
+            return;
+        }
+        let begin = Instant::now();
+        let found = linearizability::order_in_sessions(history, &prepared.resolution, control);
+        let Ok(Some(order)) = found else { return };
+        let order = Arc::new(order);
+        for other in open {
+            self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), begin.elapsed().as_secs_f64());
+        }
     }
 
     /// Whether strict serializability is decided like linearizability: for single operations whose sources are open.

@@ -14,6 +14,9 @@
 //! serializability is needed. So on these histories linearizability is strict serializability plus failed comparisons,
 //! which count at no other level, and it implies all others. If only these contradict an order that is strictly serial,
 //! keys that sessions connect are searched together ([`decide_across`]).
+//!
+//! Where values repeat and no order respects real time, one that respects sessions is looked for ([`sessions`]): it
+//! satisfies serializability and all below, whose own engines would have to choose among all writers of each value.
 
 mod blocks;
 mod comparisons;
@@ -22,12 +25,14 @@ mod frontier;
 mod input;
 mod merge;
 mod search;
+mod sessions;
 mod shape;
 mod steps;
 mod ties;
 
 pub(super) use self::core::Cores;
 pub(super) use merge::{comparisons_fit, keeps_session_order};
+pub(super) use sessions::order_in_sessions;
 pub(super) use shape::{is_lightweight, objection};
 pub(super) use ties::decide_across;
 
