@@ -318,7 +318,7 @@ impl<'a> CheckRun<'a> {
         if self.levels().contains(&Level::CutIsolation) {
             let begin = Instant::now();
             let verdict = match (prepared.resolution.has_multiple_sources(), facts.non_repeatable_reads) {
-                (true, _) => cut_isolation::verdict(self.asked.history, &prepared.resolution),
+                (true, _) => cut_isolation::verdict(self.asked.history, &prepared.resolution, self.asked.control),
                 (false, true) => Verdict::Violated,
                 (false, false) => Verdict::Satisfied(Witness::Reads),
             };

@@ -8,7 +8,8 @@
 //! out sources that violate only stronger levels.
 
 use super::refutation::{MOST_NESTED, merged, possible_writes};
-use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
+use super::{Cause, Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
+use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
 use rustc_hash::FxHashSet;
@@ -18,25 +19,32 @@ use std::collections::BTreeMap;
 const MOST_CASES: usize = 500;
 
 /// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several.
-/// O(operations · log) for each transaction that may turn out not to have aborted.
-pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
-    match Cut::new(history, resolution).broken().is_some() {
-        false => Verdict::Satisfied(Witness::Reads),
-        true => Verdict::Violated,
+/// O(operations · log) for each transaction that may turn out not to have aborted, and O(writers) for each read of a key
+/// that its transaction reads more than once.
+pub(super) fn verdict(history: &History, resolution: &Resolution, control: &Control) -> Verdict {
+    match Cut::new(history, resolution, control).and_then(|cut| cut.broken()) {
+        Ok(None) => Verdict::Satisfied(Witness::Reads),
+        Ok(Some(_)) => Verdict::Violated,
+        Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
     }
 }
 
 /// What violates cut isolation under every choice of sources: two reads that can share no writer, or a tree of cases
 /// that all end that way; if that would be too large, reads that can share no writer that may have committed. `None` if
-/// it is satisfied.
-pub(super) fn refutation(history: &History, resolution: &Resolution) -> Option<Violation> {
-    refutation_in(history, resolution, MOST_CASES)
+/// it is satisfied, or `control` ends the work first.
+pub(super) fn refutation(history: &History, resolution: &Resolution, control: &Control) -> Option<Violation> {
+    refutation_in(history, resolution, MOST_CASES, control)
 }
 
 /// The same with a tree of at most this many cases.
-fn refutation_in(history: &History, resolution: &Resolution, most_cases: usize) -> Option<Violation> {
-    let cut = Cut::new(history, resolution);
-    let broken = cut.broken()?;
+fn refutation_in(
+    history: &History,
+    resolution: &Resolution,
+    most_cases: usize,
+    control: &Control,
+) -> Option<Violation> {
+    let cut = Cut::new(history, resolution, control).ok()?;
+    let broken = cut.broken().ok()??;
     let mut left = most_cases;
     cut.refute(broken, ALLOWED, 0, &mut left).or_else(|| {
         let group = cut.group_without_writer(broken, ALLOWED)?;
@@ -56,6 +64,9 @@ pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
             }
         }
         for read in history.operations_of(t) {
+            if resolution.multiple_sources(read).is_some_and(|multiple| multiple.n_writers() > 1) {
+                continue;
+            }
             let Some(writers) = foreign_writers(resolution, t, read) else { continue };
             if let [writer] = writers.as_slice()
                 && !writer.is_initial()
@@ -80,38 +91,46 @@ struct Cut<'a> {
     /// By transaction: the round in which it turned out that it cannot have committed, from 1; [`ABORTED`] or
     /// [`ALLOWED`].
     fallen: Vec<u32>,
+    control: &'a Control,
 }
 
 impl<'a> Cut<'a> {
     /// A read from a transaction of unknown outcome makes it count as committed, with its own reads. The largest set of
     /// transactions that satisfy the rule when they read only from each other answers for all of them at once.
-    fn new(history: &'a History, resolution: &'a Resolution) -> Cut<'a> {
+    fn new(history: &'a History, resolution: &'a Resolution, control: &'a Control) -> Result<Cut<'a>, Interrupt> {
         let fallen = history.transactions().map(|t| match history.outcome(t) {
             Outcome::Aborted => ABORTED,
             _ => ALLOWED,
         });
-        let mut cut = Cut { history, resolution, fallen: fallen.collect() };
+        let mut cut = Cut { history, resolution, fallen: fallen.collect(), control };
         for round in 1.. {
             let standing =
                 history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown && cut.is_allowed(t, round));
-            let bad: Vec<TransactionId> = standing.filter(|&t| cut.is_broken(t, round)).collect();
+            let is_broken = |t: TransactionId| cut.is_broken(t, round).map(|is_broken| is_broken.then_some(t));
+            let bad: Vec<Option<TransactionId>> = standing.map(is_broken).collect::<Result<_, _>>()?;
+            let bad: Vec<TransactionId> = bad.into_iter().flatten().collect();
             if bad.is_empty() {
                 break;
             }
             bad.iter().for_each(|t| cut.fallen[t.index()] = round);
         }
-        cut
+        Ok(cut)
     }
 
     /// The first committed transaction that breaks the rule.
-    fn broken(&self) -> Option<TransactionId> {
-        let mut committed = self.history.transactions().filter(|&t| self.history.outcome(t) == Outcome::Committed);
-        committed.find(|&t| self.is_broken(t, ALLOWED))
+    fn broken(&self) -> Result<Option<TransactionId>, Interrupt> {
+        for t in self.history.transactions().filter(|&t| self.history.outcome(t) == Outcome::Committed) {
+            if self.is_broken(t, ALLOWED)? {
+                return Ok(Some(t));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a transaction breaks the rule when it reads only from those allowed in a round.
-    fn is_broken(&self, t: TransactionId, round: u32) -> bool {
-        self.fallen_in_list(t, round).is_some() || self.group_without_writer(t, round).is_some()
+    fn is_broken(&self, t: TransactionId, round: u32) -> Result<bool, Interrupt> {
+        self.control.tick(t.index())?;
+        Ok(self.fallen_in_list(t, round).is_some() || self.group_without_writer(t, round).is_some())
     }
 
     /// The transaction that must have appended to a list that a transaction read, but is not allowed in a round.
@@ -126,6 +145,13 @@ impl<'a> Cut<'a> {
 
     /// Reads of one key by a transaction that can share no writer allowed in a round, each with all its writers.
     fn group_without_writer(&self, t: TransactionId, round: u32) -> Option<Vec<(OperationId, Vec<TransactionId>)>> {
+        // A single read only needs one writer that is allowed.
+        if let [read] = self.history.operations_of(t).collect::<Vec<_>>()[..]
+            && let Some(multiple) = self.resolution.multiple_sources(read)
+            && multiple.has_writer(|writer| self.is_allowed(writer, round))
+        {
+            return None;
+        }
         let mut groups: BTreeMap<KeyId, (Vec<TransactionId>, Vec<OperationId>)> = BTreeMap::new();
         for read in self.history.operations_of(t) {
             let Some(writers) = foreign_writers(self.resolution, t, read) else { continue };

@@ -223,6 +223,15 @@ impl MultipleSources {
         }
     }
 
+    /// Whether one of those that may have written it, ⊥ included, is such. O(sources), less where an early one is.
+    pub fn has_writer(&self, is_such: impl Fn(TransactionId) -> bool) -> bool {
+        let all = match &self.list {
+            SourceList::Own(sources) => sources,
+            SourceList::Shared { all, .. } => &all.sources[..],
+        };
+        all.iter().filter_map(|source| source.writer()).any(|writer| writer != self.reader && is_such(writer))
+    }
+
     /// Whether the initial version may have been read.
     pub fn may_be_initial(&self) -> bool {
         match &self.list {

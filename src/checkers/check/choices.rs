@@ -150,7 +150,7 @@ impl CheckRun<'_> {
     fn tears_reads(&self, resolution: &Resolution) -> bool {
         match self.verdicts.get(&Level::CutIsolation) {
             Some((verdict, _)) => *verdict == Verdict::Violated,
-            None => cut_isolation::verdict(self.asked.history, resolution) == Verdict::Violated,
+            None => cut_isolation::verdict(self.asked.history, resolution, self.asked.control) == Verdict::Violated,
         }
     }
 

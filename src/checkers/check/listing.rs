@@ -92,7 +92,8 @@ impl CheckRun<'_> {
         let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
         if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
             || cut_isolation.is_none() && is_torn)
-            && let Some(violation) = cut_isolation::refutation(self.asked.history, resolution)
+            && let Some(violation) =
+                cut_isolation::refutation(self.asked.history, resolution, &self.asked.control.overtime())
         {
             add(found, violation);
         }

@@ -20,7 +20,7 @@ const MOST: usize = 1 << 12;
 /// Writes between two places to return to.
 const STRIDE: usize = 32;
 /// Attempts looked at in all, for any history, and for each of its operations.
-const MOST_LOOKS: usize = 1 << 22;
+const MOST_LOOKS: usize = 1 << 19;
 const LOOKS_PER_OPERATION: usize = 256;
 
 /// An order of the committed transactions, and of some of unknown outcome, that keeps session order and in which each read
@@ -73,6 +73,9 @@ struct Attempt {
     /// The last entry of the log.
     log: u32,
 }
+
+/// How far sessions have come, and the values of keys.
+type Reached = (Box<[u32]>, Box<[Class]>);
 
 struct Beam<'a> {
     steps: &'a Steps,
@@ -129,7 +132,7 @@ impl Beam<'_> {
 
     /// What one write more leads to, by the least lag.
     fn after(&mut self, now: &[Attempt], width: usize) -> Vec<Attempt> {
-        let mut known: FxHashSet<(Box<[u32]>, Box<[Class]>)> = FxHashSet::default();
+        let mut known: FxHashSet<Reached> = FxHashSet::default();
         let mut after: Vec<Attempt> = Vec::new();
         self.left -= now.len() * self.queues.len();
         for attempt in now {
