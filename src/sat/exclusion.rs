@@ -40,6 +40,7 @@ pub fn exclusions(
     }
     let mut found = ExcludedSides::default();
     let words = (MOST_WORDS / window.len()).clamp(1, 64).min(edges.len().div_ceil(64));
+    control.needs(2 * window.len() * words * size_of::<u64>())?;
     for first in (0..edges.len()).step_by(64 * words) {
         control.check()?;
         let block = first..edges.len().min(first + 64 * words);
@@ -60,6 +61,9 @@ pub fn exclusions(
             }
         }
         for (place, a) in edges.iter().enumerate().skip(first) {
+            if place.is_multiple_of(64) {
+                control.check()?;
+            }
             let both = ahead.row(order.position(a.to)).iter().zip(behind.row(order.position(a.from)));
             for (word, (ahead, behind)) in both.enumerate() {
                 let mut bits = ahead & behind;

@@ -1,11 +1,12 @@
 //! A search that cannot end in time or memory ends at the limit that the user set, and says so; what was found by then stays.
 
 use isoscope::audit::{self, Examples};
-use isoscope::checkers::{Cause, Findings, Level, LevelResult, Options, Verdict};
+use isoscope::checkers::{Cause, Findings, Level, LevelResult, Options, Verdict, Witness};
 use isoscope::control::{Control, Interrupt};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{Report, Settings};
 use isoscope::verify::{verify, verify_within};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Swaps of every value below `n` for every other one, all at the same time, and two more that only go together with each
@@ -131,4 +132,30 @@ fn what_is_not_verified_in_time_is_neither_right_nor_wrong() {
     assert_eq!(verified.ended, Some(Interrupt::Cancelled));
     assert_eq!(verified.without_evidence, ["LIN violated"]);
     assert!(verified.violated.is_empty());
+}
+
+#[test]
+fn levels_that_one_order_satisfies_share_it() {
+    let history = isoscope::formats::text::parse("a: [w x 1] [r y 2]\nb: [r x 1, w y 2]\n").expect("a history");
+    let findings = audit::check(&history, &Options::default(), &Control::new(), &|_| {});
+    let orders: Vec<_> = findings
+        .levels
+        .iter()
+        .filter_map(|result| match &result.verdict {
+            Verdict::Satisfied(Witness::CommitOrder(order)) => Some(order),
+            _ => None,
+        })
+        .collect();
+    assert!(orders.len() > 2 && orders.iter().all(|order| Arc::ptr_eq(order, orders[0])), "{findings:?}");
+}
+
+/// What would take a list of all writers for each read, of which each has thousands, is not tried.
+#[test]
+fn thousands_of_writers_of_one_value_stay_within_the_memory_that_was_set() {
+    let before = used();
+    let text: String = (0..4).map(|session| format!("s{session}: {}\n", "[w x 1] [r x 1] ".repeat(3_000))).collect();
+    let history = isoscope::formats::text::parse(&text).expect("a history in our notation");
+    let control = Control::new().with_memory_limit(before + (64 << 20));
+    let findings = audit::check(&history, &Options::default(), &control, &|_| {});
+    assert!(findings.levels.iter().all(|result| matches!(result.verdict, Verdict::Satisfied(_))), "{findings:?}");
 }

@@ -17,6 +17,8 @@ use rustc_hash::FxHashSet;
 /// Attempts kept at first, and at most.
 const FEWEST: usize = 16;
 const MOST: usize = 1 << 12;
+/// Numbers held for all that the attempts lead to.
+const MOST_NUMBERS: usize = 1 << 23;
 /// Writes between two places to return to.
 const STRIDE: usize = 32;
 /// Attempts looked at in all, for any history, and for each of its operations.
@@ -90,6 +92,11 @@ struct Beam<'a> {
 impl Beam<'_> {
     fn search(mut self, control: &Control) -> Result<Option<Vec<u32>>, Interrupt> {
         self.left = MOST_LOOKS.max(LOOKS_PER_OPERATION * self.steps.steps.len());
+        let numbers = self.queues.len() * (self.queues.len() + self.steps.initial.len());
+        let most = MOST.min(MOST_NUMBERS / numbers.max(1));
+        if most < FEWEST {
+            return Ok(None);
+        }
         let mut now = vec![self.first()];
         let mut kept: Vec<(usize, Vec<Attempt>)> = Vec::new();
         let (mut depth, mut width, mut until) = (0usize, FEWEST, 0);
@@ -105,7 +112,7 @@ impl Beam<'_> {
                 kept.truncate(kept.partition_point(|&(at, _)| at <= back).max(1));
                 until = depth + 4 * STRIDE;
                 match kept.last() {
-                    Some((at, attempts)) if width <= MOST => (depth, now) = (*at, attempts.clone()),
+                    Some((at, attempts)) if width <= most => (depth, now) = (*at, attempts.clone()),
                     _ => return Ok(None),
                 }
             } else if depth.is_multiple_of(STRIDE) && kept.last().is_none_or(|&(at, _)| at < depth) {
@@ -114,9 +121,10 @@ impl Beam<'_> {
             if depth > until {
                 width = FEWEST;
             }
-            if self.left < now.len() * self.queues.len() {
-                return Ok(None);
-            }
+            // One more look for every few numbers that are copied.
+            let looks = now.len() * self.queues.len() * (1 + self.queues.len() / 16);
+            let Some(left) = self.left.checked_sub(looks) else { return Ok(None) };
+            self.left = left;
             now = self.after(&now, width);
             depth += 1;
         }
@@ -134,7 +142,6 @@ impl Beam<'_> {
     fn after(&mut self, now: &[Attempt], width: usize) -> Vec<Attempt> {
         let mut known: FxHashSet<Reached> = FxHashSet::default();
         let mut after: Vec<Attempt> = Vec::new();
-        self.left -= now.len() * self.queues.len();
         for attempt in now {
             for session in 0..self.queues.len() {
                 let Some(&step) = self.next(attempt, session) else { continue };
