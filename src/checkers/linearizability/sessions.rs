@@ -21,9 +21,10 @@ const MOST: usize = 1 << 12;
 const MOST_NUMBERS: usize = 1 << 23;
 /// Writes between two places to return to.
 const STRIDE: usize = 32;
-/// Attempts looked at in all, for any history, and for each of its operations.
-const MOST_LOOKS: usize = 1 << 19;
-const LOOKS_PER_OPERATION: usize = 256;
+/// Attempts looked at in all: for each operation of a short history and of a long one, and where short ends.
+const MANY_LOOKS: usize = 4096;
+const FEW_LOOKS: usize = 256;
+const MOST_OF_SHORT: usize = 1 << 22;
 
 /// An order of the committed transactions, and of some of unknown outcome, that keeps session order and in which each read
 /// returns the value last written. The history must consist of lightweight transactions; failed comparisons do not count.
@@ -91,7 +92,8 @@ struct Beam<'a> {
 
 impl Beam<'_> {
     fn search(mut self, control: &Control) -> Result<Option<Vec<u32>>, Interrupt> {
-        self.left = MOST_LOOKS.max(LOOKS_PER_OPERATION * self.steps.steps.len());
+        let n = self.steps.steps.len();
+        self.left = (MANY_LOOKS * n).min(MOST_OF_SHORT).max(FEW_LOOKS * n);
         let numbers = self.queues.len() * (self.queues.len() + self.steps.initial.len());
         let most = MOST.min(MOST_NUMBERS / numbers.max(1));
         if most < FEWEST {
@@ -146,7 +148,10 @@ impl Beam<'_> {
             for session in 0..self.queues.len() {
                 let Some(&step) = self.next(attempt, session) else { continue };
                 for takes_effect in [true, false] {
-                    if !(if takes_effect { self.fits(attempt, &step) } else { step.optional }) {
+                    // The last of a session need not be left out: it may just not come.
+                    let is_last = || attempt.next[session] as usize + 1 == self.queues[session].len();
+                    let may = if takes_effect { self.fits(attempt, &step) } else { step.optional && !is_last() };
+                    if !may {
                         continue;
                     }
                     let mut next = attempt.clone();
@@ -200,7 +205,7 @@ impl Beam<'_> {
         }
         for session in 0..self.queues.len() {
             let behind = |step: &Step| (i64::from(attempt.over) - i64::from(step.rank)).max(0);
-            attempt.lag += self.next(attempt, session).map_or(0, behind);
+            attempt.lag += self.next(attempt, session).filter(|step| !step.optional).map_or(0, behind);
         }
         attempt.lag -= 4 * i64::from(attempt.over);
     }

@@ -13,7 +13,7 @@ use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot
 use std::ops::Range;
 
 /// Maximum number of candidates of all ambiguous reads together, and what each takes.
-const MOST_CANDIDATES: usize = 1 << 26;
+const MOST_CANDIDATES: usize = 1 << 27;
 const BYTES_PER_CANDIDATE: usize = size_of::<Slot>() + size_of::<u32>() + size_of::<bool>();
 
 /// An ambiguous read, by its place in [`OpenReads`].

@@ -88,8 +88,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     );
     if let Some(line) = stores.choice() {
         builder.assume(format!(
-            "The string on line {line} was written before to the same key, and no order explains all results of that key, \
-             whichever of the writes they show: LIN is violated. Other levels are answered for one choice of writers.",
+            "Strings were written to one key more than once (first on line {line}), and no order explains all results of \
+             that key, whichever of the writes they show: LIN and SSER are violated. One choice of writers was taken: what it \
+             satisfies is satisfied, but another level that it violates may hold with another choice.",
         ));
     }
     for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate() {

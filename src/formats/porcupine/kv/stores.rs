@@ -164,11 +164,11 @@ impl<'e> Stores<'e> {
     /// By result: the writes whose strings it consists of.
     fn parts(&mut self, key: usize, gets: &[Get], control: &Control) -> Result<Vec<Vec<usize>>, ReadError> {
         let groups = &self.groups[key];
-        let Some(again) = groups.iter().find(|group| group.places.len() > 1) else {
+        let second = |group: &Group<'_>| group.places.get(1).map(|&place| self.written[place].line);
+        let Some(again) = groups.iter().filter_map(second).min() else {
             let parts = |get: &Get| get.strings.iter().map(|&string| groups[string].places[0]).collect();
             return Ok(gets.iter().map(parts).collect());
         };
-        let again = self.written[again.places[1]].line;
         let places: Vec<usize> = groups.iter().flat_map(|group| group.places.iter().copied()).collect();
         let writes: Vec<twins::Write> = places
             .iter()
