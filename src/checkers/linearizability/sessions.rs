@@ -5,7 +5,7 @@
 //! built from the front, one write after the other, by several attempts at once (a beam search). An attempt is how far each
 //! session has come, and the values that are there; an operation that only observes takes effect as soon as it fits, since
 //! it changes nothing. Of all attempts with as many writes those are kept in which the sessions lag least behind. Where all
-//! end, more are kept from some way before on. What is found is an order; that nothing is found means nothing.
+//! end, more are kept from some way before on. What is found is an order; finding none proves nothing.
 
 use super::input::{Keyed, ran};
 use super::steps::{Class, Step, Steps, UNWRITTEN};
@@ -84,7 +84,7 @@ struct Beam<'a> {
     steps: &'a Steps,
     queues: &'a [Vec<u32>],
     n_required: usize,
-    /// The sessions whose operations took effect or were left out, each with the entry before it.
+    /// The sessions whose operations took effect or were left out, each with the entry before it and whether it took effect.
     log: Vec<(u32, u32)>,
     /// How many attempts may still be looked at.
     left: usize,
@@ -140,7 +140,7 @@ impl Beam<'_> {
         first
     }
 
-    /// What one write more leads to, by the least lag.
+    /// The attempts with one more write that lag least.
     fn after(&mut self, now: &[Attempt], width: usize) -> Vec<Attempt> {
         let mut known: FxHashSet<Reached> = FxHashSet::default();
         let mut after: Vec<Attempt> = Vec::new();
