@@ -1,6 +1,6 @@
 use super::*;
 use crate::history::{Builder, Interval, OperationKind, Origin, Outcome, Value};
-use crate::relations::resolve;
+use crate::relations::{Standing, resolve};
 
 /// Reads, writes and swaps of three values of a few keys by a few sessions, half of them by the rules of a store.
 fn random_history(random: &mut fastrand::Rng, n: usize) -> History {
@@ -69,6 +69,9 @@ fn orders_are_those_that_trying_everything_finds() {
         let n = random.usize(3..9);
         let history = random_history(&mut random, n);
         let resolution = resolve(&history, &Control::new()).expect("no limit");
+        if history.transactions().any(|t| resolution.standing(t) == Standing::Initial) {
+            continue;
+        }
         let found = order_in_sessions(&history, &resolution, &Control::new()).expect("no limit");
         let mut queues: Vec<Vec<TransactionId>> =
             history.sessions().map(|session| history.transactions_of(session).collect()).collect();
