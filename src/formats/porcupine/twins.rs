@@ -111,7 +111,7 @@ struct Walk<'a> {
     /// Gets that run.
     waiting: Vec<Operation>,
     states: Vec<Logged>,
-    /// What took effect, each with the entry before it; the first stands for nothing.
+    /// What took effect, each with the entry before it. The first entry is the beginning.
     log: Vec<(u32, Operation)>,
 }
 
