@@ -10,6 +10,7 @@ use super::order::{Before, LinearOrder, Preference, linear_extension};
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, Node, Slot, n_pieces};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,6 +19,9 @@ const SAMPLE: usize = 4096;
 
 /// Fewest transactions per piece of a replay.
 const PIECE: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
+
+/// Most versions of a key that no list shows, to be put behind each reader of the last that one does.
+const MOST_UNREAD: usize = 16;
 
 /// In place of a version while a piece is replayed: the newest one before the piece.
 const BEFORE: Slot = u32::MAX - 1;
@@ -36,7 +40,7 @@ impl BaseOrder {
     /// Guesses an order and replays it; `None` when SO ∪ WR and the orders that lists show have a cycle.
     ///
     /// The guess is the order of the recorded times, else of the lines in the file, where these agree with what was
-    /// read; else breadth-first. O(n + reads), times the logarithm of the number of sessions where times or lines are
+    /// read; else breadth-first. Where lists show what was overwritten, a serial order is looked for by that, too. O(n + reads), times the logarithm of the number of sessions where times or lines are
     /// followed.
     pub(super) fn new(index: &Index, control: &Control) -> Result<Option<BaseOrder>, Interrupt> {
         let places = index.read_key.len() as u32..;
@@ -48,8 +52,49 @@ impl BaseOrder {
         let wish = recorded.as_deref().map_or(Preference::FirstCome, Preference::Rank);
         let Some(order) = linear_extension(index, &before, wish, control)? else { return Ok(None) };
         let replay = Replay::new(index, &order, control)?;
+        if !listed.is_empty() && !replay.explains_all() {
+            let serial: Vec<Forced> = [&listed[..], &overwritten(index)].concat();
+            if let Some(order) = linear_extension(index, &Before::new(index.n_nodes(), &serial), wish, control)? {
+                let replay = Replay::new(index, &order, control)?;
+                if replay.explains_all() {
+                    return Ok(Some(BaseOrder { listed, order, replay }));
+                }
+            }
+        }
         Ok(Some(BaseOrder { listed, order, replay }))
     }
+}
+
+/// What a serial order has besides the edges that lists show: each reader of a version before the writer of the next
+/// one. At most [`MOST_UNREAD`] edges a read; with them, nearly every serial history of lists is explained at once.
+fn overwritten(index: &Index) -> Vec<Forced> {
+    let mut next = vec![INITIAL_SLOT; index.slot_node.len()];
+    let mut first = vec![INITIAL_SLOT; index.n_keys()];
+    let mut unread: FxHashMap<Slot, Vec<Slot>> = FxHashMap::default();
+    for order in &index.lists {
+        order.versions.windows(2).for_each(|pair| next[pair[0] as usize] = pair[1]);
+        let (Some(&oldest), Some(&last)) = (order.versions.first(), order.versions.last()) else { continue };
+        first[order.key as usize] = oldest;
+        let n_others = index.slots_of(order.key).len() - order.versions.len();
+        if (1..=MOST_UNREAD).contains(&n_others) {
+            let others = index.slots_of(order.key).map(|slot| slot as Slot);
+            unread.insert(last, others.filter(|slot| !order.versions.contains(slot)).collect());
+        }
+    }
+    let mut edges = Vec::new();
+    for from in 0..index.n_nodes() as Node {
+        for read in index.reads_of(from) {
+            let (after, slot) = match index.read_slot[read] {
+                INITIAL_SLOT => (first[index.read_key[read] as usize], INITIAL_SLOT),
+                slot => (next[slot as usize], slot),
+            };
+            let later = Some(after).filter(|&after| after != INITIAL_SLOT);
+            let later = later.into_iter().chain(unread.get(&slot).into_iter().flatten().copied());
+            let to = later.map(|slot| index.slot_node[slot as usize]).filter(|&to| to != from);
+            edges.extend(to.map(|to| Forced { from, to, read: read as u32 }));
+        }
+    }
+    edges
 }
 
 /// Ranks by an order known before, else by time or line, if at least 49 of 50 reads return what was written before by that
