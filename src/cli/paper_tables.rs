@@ -122,6 +122,7 @@ fn look_into(found: &ListedFile, table: Table, arguments: &StatsArguments) -> Re
             let control = arguments.limits.control();
             match input::open(path, &arguments.reading, &control) {
                 Ok((history, _)) => Ok(table.look_into(&history, &control)),
+                Err(error) if error.interrupt().is_some() => Ok(table.unread(error.message())),
                 Err(error) => {
                     let at = match error.place() {
                         place if place == "file" => String::new(),
@@ -176,6 +177,12 @@ impl Table {
             Table::Kinds => vec![plumes(&letters(Checker::Plume)), c4s(&letters(Checker::C4))],
             Table::Weakest => vec![weakest(&ask(Checker::Fast, above_cut_isolation().collect()))],
         }
+    }
+
+    /// The entries of a history whose reading a limit ended.
+    fn unread(self, why: String) -> Vec<Occurring> {
+        let entry = |_| Occurring { columns: Vec::new(), undecided: Some(why.clone()) };
+        self.sections().iter().map(entry).collect()
     }
 
     fn json_line(self, path: &Path, occurring: &[Occurring]) -> String {
