@@ -339,18 +339,7 @@ impl<'a> CheckRun<'a> {
         let ground = prepared.ground.take_if(|_| self.asks_one_weak(facts));
         let by_engines = self.engine_levels();
         let mut decisions = self.decide(&prepared, ground, facts, &told);
-        // Levels that one order satisfies share its witness.
-        let mut made: Vec<(&Order, Level, Verdict)> = Vec::new();
-        for (&level, (decision, seconds)) in &decisions {
-            let order = if let Ok(Decision::Satisfied(order)) = decision { Some(order) } else { None };
-            let is_same = |(other, of, _): &&(&Order, Level, Verdict)| {
-                order.is_some_and(|order| order.is(other)) && of.has_snapshots() == level.has_snapshots()
-            };
-            let known = made.iter().find(is_same).map(|(.., verdict)| verdict.clone());
-            let verdict = known.unwrap_or_else(|| verdict_of(decision, level, &prepared.index));
-            made.extend(order.map(|order| (order, level, verdict.clone())));
-            self.verdicts.insert(level, (verdict, *seconds));
-        }
+        self.take(&decisions, &prepared.index);
         let mut by_choice = LevelSet::default();
         if ambiguous && (unordered == 0 || self.asked.mode.elements == Elements::Searched) {
             by_choice = self.choose(&prepared, &decisions, unordered == 0);
@@ -375,6 +364,21 @@ impl<'a> CheckRun<'a> {
             }
         }
         self.list(prepared, &decisions, by_choice, linear)
+    }
+
+    /// Makes verdicts of decisions. Levels that one order satisfies share its witness.
+    fn take(&mut self, decisions: &Decisions, index: &Index) {
+        let mut made: Vec<(&Order, Level, Verdict)> = Vec::new();
+        for (&level, (decision, seconds)) in decisions {
+            let order = if let Ok(Decision::Satisfied(order)) = decision { Some(order) } else { None };
+            let is_same = |(other, of, _): &&(&Order, Level, Verdict)| {
+                order.is_some_and(|order| order.is(other)) && of.has_snapshots() == level.has_snapshots()
+            };
+            let known = made.iter().find(is_same).map(|(.., verdict)| verdict.clone());
+            let verdict = known.unwrap_or_else(|| verdict_of(decision, level, index));
+            made.extend(order.map(|order| (order, level, verdict.clone())));
+            self.verdicts.insert(level, (verdict, *seconds));
+        }
     }
 
     /// Whether a single weak level is all that is asked for, so that nothing else needs the ground.

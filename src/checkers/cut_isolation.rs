@@ -10,7 +10,7 @@
 use super::refutation::{MOST_NESTED, merged, possible_writes};
 use super::{Cause, Level, LevelSet, Pattern, Proof, Verdict, Violation, Witness};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::Resolution;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -146,7 +146,9 @@ impl<'a> Cut<'a> {
     /// Reads of one key by a transaction that can share no writer allowed in a round, each with all its writers.
     fn group_without_writer(&self, t: TransactionId, round: u32) -> Option<Vec<(OperationId, Vec<TransactionId>)>> {
         // A single read only needs one writer that is allowed.
-        if let [read] = self.history.operations_of(t).collect::<Vec<_>>()[..]
+        let mut reads =
+            self.history.operations_of(t).filter(|&o| self.history.kinds()[o.index()] == OperationKind::Read);
+        if let (Some(read), None) = (reads.next(), reads.next())
             && let Some(multiple) = self.resolution.multiple_sources(read)
             && multiple.has_writer(|writer| self.is_allowed(writer, round))
         {

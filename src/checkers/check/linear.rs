@@ -8,6 +8,7 @@ use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, V
 use crate::control::Interrupt;
 use crate::history::TransactionId;
 use crate::relations::{EdgeIndex, Index, Node, Relation, Resolution};
+use std::cell::LazyCell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -78,9 +79,19 @@ impl CheckRun<'_> {
         let begin = Instant::now();
         let found = linearizability::order_in_sessions(history, &prepared.resolution, control);
         let Ok(Some(order)) = found else { return };
-        let order = Arc::new(order);
-        for other in open {
-            self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), begin.elapsed().as_secs_f64());
+        self.satisfied_one_by_one(open, &Arc::new(order), begin.elapsed().as_secs_f64());
+    }
+
+    /// Satisfies levels by running the transactions one after the other in this order.
+    fn satisfied_one_by_one(&mut self, levels: Vec<Level>, order: &Arc<Vec<TransactionId>>, seconds: f64) {
+        let events =
+            LazyCell::new(|| Arc::new(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect()));
+        for level in levels {
+            let witness = match level.has_snapshots() {
+                true => Witness::Events(Arc::clone(&events)),
+                false => Witness::CommitOrder(Arc::clone(order)),
+            };
+            self.decided(level, Verdict::Satisfied(witness), seconds);
         }
     }
 
@@ -100,10 +111,8 @@ impl CheckRun<'_> {
         }
         self.decided(level, verdict.clone(), begin.elapsed().as_secs_f64());
         if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
-            let is_weaker = |other: &&Level| **other != level && level.implies(**other) && !other.is_of_reads();
-            for &other in self.levels().iter().filter(is_weaker) {
-                self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
-            }
+            let is_weaker = |other: &Level| *other != level && level.implies(*other) && !other.is_of_reads();
+            self.satisfied_one_by_one(self.levels().iter().copied().filter(is_weaker).collect(), &order, 0.0);
         }
     }
 
@@ -258,12 +267,4 @@ fn nodes(index: &Index, transactions: &[TransactionId]) -> Vec<Node> {
     nodes.sort_unstable();
     nodes.dedup();
     nodes
-}
-
-/// The witness of a level given by running the transactions one after the other in this order.
-fn one_by_one(level: Level, order: &Arc<Vec<TransactionId>>) -> Witness {
-    match level.has_snapshots() {
-        true => Witness::Events(Arc::new(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect())),
-        false => Witness::CommitOrder(Arc::clone(order)),
-    }
 }
