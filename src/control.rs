@@ -11,9 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What a report says where the work ended, by its limits or by a stop, with all verdicts known but not everything listed.
-pub const NOT_ALL_LISTED: &str = "The work ended before all violations were counted and listed";
-
 /// Why long work ended before its result was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Interrupt {

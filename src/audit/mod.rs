@@ -28,7 +28,7 @@ mod tests;
 use crate::checkers::{
     self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict, Violation, Witness,
 };
-use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
+use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
@@ -104,9 +104,7 @@ pub fn count(
     if let Some(interrupt) = shown.interrupt {
         // The evidence of the verdicts was accepted before.
         findings.violations = accepted;
-        if !findings.is_cut() {
-            findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
-        }
+        findings.end_early(interrupt);
     } else {
         audit.contradictions(&mut findings, shown.levels);
     }
@@ -173,7 +171,7 @@ pub fn instances(
     let resolution = relations::resolve(history, control)?;
     let mut found = Findings { violations, levels: findings.levels.clone(), ..Findings::default() };
     let shown = Audit::new(history, &resolution, control).review_violations(&mut found);
-    findings.assumptions.append(&mut found.assumptions);
+    findings.assume(&mut found);
     shown.interrupt.map_or(Ok(found.violations), Err)
 }
 

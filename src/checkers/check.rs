@@ -172,6 +172,7 @@ impl Request<'_> {
             sources: BTreeMap::new(),
             evidence: BTreeMap::new(),
             assumptions: Vec::new(),
+            cut: None,
             shared: None,
             rest: Rest::default(),
         };
@@ -278,6 +279,8 @@ struct CheckRun<'a> {
     /// By level that every choice of writers violates: what was found out about it when it was decided.
     evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
+    /// The limit that ended listing.
+    cut: Option<Interrupt>,
     shared: Option<ShardAssignment>,
     /// What was counted, and how.
     rest: Rest,
@@ -455,7 +458,7 @@ impl<'a> CheckRun<'a> {
             let sources = self.sources.remove(level).unwrap_or_default();
             Some(LevelResult { sources, ..LevelResult::new(*level, verdict, Checker::Fast.name(), seconds) })
         });
-        Findings {
+        let mut findings = Findings {
             levels: levels.collect(),
             patterns: found.counts,
             violations: found.violations,
@@ -465,7 +468,9 @@ impl<'a> CheckRun<'a> {
             shared: self.shared,
             rest: Rest { found: found.more, ..self.rest },
             ..Findings::default()
-        }
+        };
+        self.cut.into_iter().for_each(|limit| findings.end_early(limit));
+        findings
     }
 }
 

@@ -57,7 +57,7 @@ pub use rest::Rest;
 pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
-use crate::control::NOT_ALL_LISTED;
+use crate::control::Interrupt;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::names;
 use std::collections::BTreeMap;
@@ -251,6 +251,8 @@ pub struct Findings {
     pub violations: Vec<Violation>,
     /// Choices about the input that the verdicts rest on, in words.
     pub assumptions: Vec<String>,
+    /// The limit that ended the work before all instances were counted and listed: then the counts are lower bounds.
+    pub cut: Option<Interrupt>,
     /// Seconds spent on building the index.
     pub index_seconds: f64,
     /// Seconds spent on checking.
@@ -287,9 +289,22 @@ impl Findings {
         self.violations.iter().find(|violation| violation.id == id)
     }
 
-    /// Whether a limit ended the work before all instances were counted: then the counts are lower bounds.
-    pub fn is_cut(&self) -> bool {
-        self.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
+    /// Notes that a limit ended the work before all instances were counted and listed.
+    pub fn end_early(&mut self, limit: Interrupt) {
+        if self.cut.is_none() {
+            self.cut = Some(limit);
+            self.assumptions.push(format!(
+                "The work ended before all violations were counted and listed ({limit}); there may be more of them."
+            ));
+        }
+    }
+
+    /// Adds what other findings on the same history assume, each sentence once.
+    pub(crate) fn assume(&mut self, other: &mut Findings) {
+        self.cut = self.cut.or(other.cut);
+        let is_new = |sentence: &String| !self.assumptions.contains(sentence);
+        let new: Vec<String> = std::mem::take(&mut other.assumptions).into_iter().filter(is_new).collect();
+        self.assumptions.extend(new);
     }
 
     /// Whether [`count`] counts the instances without another check.

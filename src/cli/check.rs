@@ -12,7 +12,7 @@ use super::{CheckArguments, ExitCode, claims, complain, disagreements, follow, p
 use crate::audit;
 use crate::checkers::lattice::Promise;
 use crate::checkers::{self, Findings, Options, Page, Share};
-use crate::control::{Control, NOT_ALL_LISTED};
+use crate::control::Control;
 use crate::export::pipeline::{self, Tested};
 use crate::formats::{self, ListedFile, OpenError};
 use crate::health::{self, Health};
@@ -222,7 +222,7 @@ impl Job<'_> {
                     Ok(instances) => findings.violations = instances,
                     Err(interrupt) => {
                         findings.violations.clear();
-                        findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
+                        findings.end_early(interrupt);
                     }
                 }
                 *window = Some(page);
@@ -257,7 +257,7 @@ impl Job<'_> {
         let mut listing = ListingEntry::new(self.arguments.max_instances, *window);
         if !findings.is_counted() {
             listing.counted = "nothing".to_owned();
-        } else if findings.is_cut() {
+        } else if findings.cut.is_some() {
             listing.counted = "the instances found before a limit ended the work".to_owned();
         }
         listing.tally = checked.tally.clone();

@@ -4,7 +4,7 @@ use super::output::{Output, Paint};
 use super::self_check::SelfCheck;
 use crate::audit;
 use crate::checkers::{self, Findings, Level, Page, Pattern, Violation, ViolationId, ViolationName};
-use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
+use crate::control::{Control, Interrupt};
 use crate::counterexample::{summary, title};
 use crate::history::History;
 use crate::report::grouped;
@@ -36,7 +36,7 @@ pub(super) fn list(
             match instances(history, findings, page, self_check, control) {
                 Ok(more) => all.extend(more),
                 Err(interrupt) => {
-                    findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
+                    findings.end_early(interrupt);
                     break;
                 }
             }

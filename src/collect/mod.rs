@@ -86,7 +86,7 @@ pub enum CollectError {
         known: String,
     },
     /// The program was built without the driver.
-    #[error("this program was built without support for {0}")]
+    #[error("this program was built without support for {0}: build it with `--features databases`")]
     NotBuilt(&'static str),
     /// The address is wrong.
     #[error("the address of the database: {0}")]

@@ -41,6 +41,7 @@ impl Report {
             },
             rules: history.rules().words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
             assumptions: findings.assumptions.clone(),
+            cut: findings.cut.map(|limit| limit.to_string()),
             tested: true,
             health: Vec::new(),
         }

@@ -148,6 +148,7 @@ impl Shards {
         let any_assumptions = any_assumptions.into_iter().find(|a| !a.is_empty()).cloned().unwrap_or_default();
         let health = self.reports.iter().map(|(_, report)| report.health.clone());
         let health = health.into_iter().find(|health| !health.is_empty()).unwrap_or_default();
+        let cut = self.reports.iter().find_map(|(_, report)| report.cut.clone());
         let tested = self.reports.iter().all(|(_, report)| report.tested);
         let knowing = self.reports.into_iter().find(|(_, report)| n_violated(report) == most);
         let (_, mut report) = knowing.ok_or("there is no report on it")?;
@@ -160,7 +161,7 @@ impl Shards {
             false => std::mem::take(&mut report.assumptions),
         };
         let promised = report.promised.take().map(|promised| judged(promised, &levels));
-        Ok(Report { part: None, levels, promised, timings, assumptions, tested, health, ..report })
+        Ok(Report { part: None, levels, promised, timings, assumptions, cut, tested, health, ..report })
     }
 
     /// The verdict of all shards together on a level.

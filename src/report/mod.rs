@@ -155,6 +155,9 @@ pub struct Report {
     pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
     pub assumptions: Vec<String>,
+    /// The limit that ended the work before all violations were counted and listed: then the counts are lower bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// False where nothing was tested: hardly anything committed, or nothing that could show a violation was read or written.
     /// Left out where that is not so.
     #[serde(default = "assumed", skip_serializing_if = "Clone::clone")]

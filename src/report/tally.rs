@@ -87,7 +87,7 @@ impl Tally {
             *row.patterns.entry(violation.id.pattern.id().to_owned()).or_default() += 1;
         })
         .is_err()
-            || findings.is_cut();
+            || findings.cut.is_some();
         let mut rows: Vec<TallyRow> = rows.into_values().collect();
         rows.sort_by(|a, b| b.instances.cmp(&a.instances).then_with(|| a.name.cmp(&b.name)));
         Tally { by: by.word().to_owned(), rows, is_cut }

@@ -5,7 +5,7 @@ use super::levels::{self, Searched};
 use super::pattern;
 use super::recount::Recount;
 use super::violations::Confirmed;
-use crate::control::{Interrupt, NOT_ALL_LISTED};
+use crate::control::Interrupt;
 use crate::history::TransactionId;
 use crate::report::{EdgeEntry, ProofEntry, ReasonEntry, Report, VerdictWord, ViolationEntry};
 use petgraph::unionfind::UnionFind;
@@ -117,8 +117,7 @@ pub(super) fn check(report: &Report, confirmed: &[One<'_>], recount: &Recount) -
 fn is_cut(report: &Report) -> bool {
     let limits = [Interrupt::Cancelled, Interrupt::TimeLimit, Interrupt::MemoryLimit].map(|limit| limit.to_string());
     let is_of_limit = |reason: &String| limits.contains(reason);
-    report.levels.iter().any(|level| level.reason.as_ref().is_some_and(is_of_limit))
-        || report.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
+    report.cut.is_some() || report.levels.iter().any(|level| level.reason.as_ref().is_some_and(is_of_limit))
 }
 
 /// Violations of CI alone that are listed again for the levels above it: an instance that is explained differently

@@ -38,6 +38,9 @@ impl Shape {
         Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: true, clean: false };
 }
 
+/// Histories of a comparison that a tenth must not go below.
+const FEWEST: u64 = 200;
+
 /// Failures shown in full.
 const SHOWN: usize = 3;
 
@@ -45,9 +48,12 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Seeds of `n` histories. `ISOSCOPE_HISTORIES` asks for another number, `ISOSCOPE_SEED` for others.
+/// Seeds of a tenth of `n` histories, but of at least [`FEWEST`] where `n` is more: what breaks at once shows in a first
+/// run. `ISOSCOPE_SEED` asks for other histories, and for all `n`; `ISOSCOPE_HISTORIES` for another number.
 pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
-    let first = number("ISOSCOPE_SEED").unwrap_or(0);
+    let asked = number("ISOSCOPE_SEED");
+    let n = if asked.is_some() { n } else { n.div_ceil(10).max(n.min(FEWEST)) };
+    let first = asked.unwrap_or(0);
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
 }
 

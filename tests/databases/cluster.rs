@@ -1,7 +1,7 @@
 //! Histories collected from several servers, through driver programs and under faults: where sessions ran and what was done
 //! meanwhile is kept, and what a cluster does that one server does not is found through the command line. Tests of programs that are
 //! not installed say "skipped".
-#![cfg(all(unix, feature = "databases"))]
+#![cfg(all(unix, feature = "sqlite"))]
 
 use crate::common;
 
@@ -168,6 +168,7 @@ const DISJOINT: [&str; 10] = [
 
 /// What made the news in 2025: each server keeps snapshot isolation, both together do not.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_standby_of_postgresql_shows_long_forks_and_one_server_none() {
     // With fsync, as a server has it by default: a commit takes a while from the log to the snapshots of the primary.
     let Some(primary) = postgres::start(&["fsync=on"]) else { return };
@@ -215,6 +216,7 @@ fn a_standby_of_postgresql_shows_long_forks_and_one_server_none() {
 
 /// Transactions that write many of few keys do not wait for the server to find deadlocks.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn few_keys_of_postgresql_cause_no_deadlocks() {
     let Some(server) = postgres::start(&[]) else { return };
     let url = format!("postgres:{}", server.connection());
@@ -310,6 +312,7 @@ fn what_a_driver_does_not_know_is_unknown() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn faults_are_in_the_history_and_outcomes_stay_truthful() {
     let Some(server) = postgres::start(&[]) else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -370,6 +373,7 @@ fn faults_are_in_the_history_and_outcomes_stay_truthful() {
 /// What the database holds at the end, of every key, against what each transaction was told: committed appends are there once,
 /// aborted ones are not. Relays cut connections, and the server is killed and started again, `ISOSCOPE_FAULTS` times.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn outcomes_under_faults_are_those_of_the_database() {
     let Some(server) = postgres::start_on(servers::free_port()) else { return };
     let n_faults: usize = std::env::var("ISOSCOPE_FAULTS").map_or(12, |n| n.parse().expect("a number"));
@@ -434,6 +438,7 @@ fn outcomes_under_faults_are_those_of_the_database() {
 /// A server that acknowledges commits before they are on disk loses them when it crashes, and one that does not keeps
 /// them. Both have crashed and come back while clients were at work.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn commits_that_vanish_in_a_crash_are_found_and_no_others() {
     for (durable, level) in [("off", "RA"), ("on", "SI")] {
         let Some(server) = postgres::start(&[]) else { return };
@@ -514,6 +519,7 @@ fn a_store_of_jepsen_opens_as_it_is() {
 
 /// Cut, held and delayed connections: some outcomes are unknown, and nothing looks like an anomaly.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn relays_disturb_connections_and_no_verdict() {
     let port = servers::free_port();
     let Some(_server) = servers::redis_at(port) else { return };
@@ -540,6 +546,7 @@ fn relays_disturb_connections_and_no_verdict() {
 /// A primary of Redis is killed half a second after its replica has lost it, and the replica takes its place: what was
 /// acknowledged in between is gone.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn commits_that_a_failover_of_redis_loses_are_found() {
     let (first, second) = (servers::free_port(), servers::free_port());
     let Some(_primary) = servers::redis_at(first) else { return };
@@ -577,6 +584,7 @@ fn commits_that_a_failover_of_redis_loses_are_found() {
 /// A server that is killed, and one that is restarted by its administrator, keeps what it committed.
 #[cfg(target_os = "linux")]
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_server_that_is_stopped_is_started_as_it_was() {
     let Some(mut server) = postgres::start(&[]) else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -661,6 +669,7 @@ fn killed_clients_of_sqlite_lose_nothing() {
 
 /// Two nodes of Galera: each is a primary. Whatever they do is shown with evidence that holds.
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn nodes_of_galera_are_recorded_each_under_its_name() {
     let Some(cluster) = galera::start() else { return };
     let [one, other] = [0, 1].map(|node| format!("n{}={}", node + 1, cluster.url(node)));
@@ -678,6 +687,7 @@ fn nodes_of_galera_are_recorded_each_under_its_name() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_recording_can_be_run_again_and_the_rate_is_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let found = folder.path().join("found");

@@ -1,6 +1,6 @@
 //! Histories collected from real databases: promises kept, anomalies shown where they are allowed, outcomes recorded
 //! truthfully whatever breaks. Tests of servers that are not installed say "skipped".
-#![cfg(all(unix, feature = "databases"))]
+#![cfg(all(unix, feature = "sqlite"))]
 
 use crate::common;
 
@@ -245,6 +245,7 @@ fn retries_write_other_values_and_compare_and_sets_are_linearizable() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn postgresql_keeps_its_promises_and_shows_what_it_does_not_promise() {
     let Some(server) = postgres::start(&[]) else { return };
     let url = format!("postgres:{}", server.connection());
@@ -280,6 +281,7 @@ fn postgresql_keeps_its_promises_and_shows_what_it_does_not_promise() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn mariadb_does_what_its_documentation_says() {
     let Some(server) = servers::mariadb() else { return };
     let at = |isolation: &str| driver(&server.url, isolation);
@@ -319,6 +321,7 @@ fn mariadb_does_what_its_documentation_says() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn redis_with_watches_is_serializable_and_without_is_not() {
     let Some(server) = servers::redis() else { return };
     let runs = [
@@ -368,6 +371,7 @@ fn disturbed(
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_server_killed_in_the_middle_leaves_a_history_that_is_honest() {
     let Some(mut server) = postgres::start(&[]) else { return };
     let driver = driver(&format!("postgres:{}", server.connection()), "serializable");
@@ -380,6 +384,7 @@ fn a_server_killed_in_the_middle_leaves_a_history_that_is_honest() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_cut_connection_ends_a_transaction_and_no_session() {
     let Some(server) = postgres::start(&[]) else { return };
     let driver = driver(&format!("postgres:{}", server.connection()), "repeatable-read");
@@ -409,6 +414,7 @@ fn program(arguments: &[&str]) -> std::process::Command {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_full_disk_ends_the_run_with_a_word_and_what_was_recorded_can_be_read() {
     if Path::new("/dev/full").exists() {
         let output = program(&["collect", "-o", "/dev/full"]).output().expect("the program starts");
@@ -451,6 +457,7 @@ fn a_killed_program_loses_nothing_that_was_recorded() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn the_hunt_ends_at_the_first_violation_and_leaves_what_it_found() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let found = folder.path().join("found");
@@ -597,6 +604,7 @@ fn is_encrypted(url: &str, authority: &Path) {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn connections_are_encrypted_and_servers_verified() {
     let folder = tempfile::Builder::new().prefix("tls-").tempdir_in("/tmp").expect("a folder");
     let Some([certificate, key, authority]) = certificates(folder.path()) else { return };

@@ -1,5 +1,5 @@
 //! Barriers of real clients: what is recorded, what a follower makes of it, and that no client waits for ever.
-#![cfg(all(unix, feature = "databases"))]
+#![cfg(all(unix, feature = "sqlite"))]
 
 use crate::common;
 
@@ -108,6 +108,7 @@ fn a_run_with_barriers_is_followed_without_a_horizon() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn barriers_on_postgresql() {
     let Some(server) = postgres::start(&[]) else { return };
     let url = format!("postgres:{}", server.connection());

@@ -1,5 +1,5 @@
 //! A recording is checked while it grows: as it is checked when it is over, and early enough to end it.
-#![cfg(all(unix, feature = "databases"))]
+#![cfg(all(unix, feature = "sqlite"))]
 
 use crate::common;
 
@@ -175,6 +175,7 @@ fn said(arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn collect_says_what_it_finds() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name).display().to_string();

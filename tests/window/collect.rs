@@ -442,8 +442,8 @@ fn passwords_are_neither_shown_nor_kept() {
     assert_eq!(shown(&again, "Database"), "Database: PostgreSQL");
 }
 
-#[cfg(all(unix, feature = "postgres"))]
 #[test]
+#[cfg_attr(not(feature = "databases"), ignore = "built without clients of servers")]
 fn a_write_skew_is_hunted_on_postgresql() {
     let Some(server) = common::postgres::start(&[]) else { return };
     let (mut window, _folder, _file) = page(egui::Theme::Light);

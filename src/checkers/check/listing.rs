@@ -5,7 +5,6 @@ use crate::checkers::Violation;
 use crate::checkers::decide::{cores, weakest_core};
 use crate::checkers::refutation::{self, Searched};
 use crate::checkers::rest::{Counted, Sought, Uncounted};
-use crate::control::NOT_ALL_LISTED;
 
 impl CheckRun<'_> {
     /// Lists what violates the levels according to these decisions, the levels that every choice of writers violates,
@@ -46,7 +45,7 @@ impl CheckRun<'_> {
             self.list_cases(&prepared.resolution, by_choice, &mut found);
         }
         self.list_conflicts(linear, &prepared.resolution, &prepared.index, &mut found);
-        self.assumptions.extend(not_all_listed(&counting));
+        self.cut = counting.check().err();
         let satisfied = self.levels_that_hold();
         evidence::arrange(&mut found, satisfied, max_instances);
         self.rest = Rest { sought: listing.sought.violated, satisfied, ..Rest::default() };
@@ -185,12 +184,6 @@ impl Listing<'_> {
     }
 }
 
-/// The assumption to report if the work ended before everything was listed.
-fn not_all_listed(control: &Control) -> Option<String> {
-    let interrupt = control.check().err()?;
-    Some(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."))
-}
-
 /// Counts and lists what violates the levels of findings made without counting ([`Options::counts`]), as if they had been
 /// made with it; nothing is decided again. Findings that are counted, or that take another check, stay as they are.
 pub fn count(
@@ -231,7 +224,9 @@ fn count_others(
             found
         }
     };
-    findings.assumptions.extend(not_all_listed(&counting));
+    if let Err(limit) = counting.check() {
+        findings.end_early(limit);
+    }
     evidence::arrange(&mut found, satisfied, max_instances);
     findings.rest = Rest { sought: listing.sought.violated, satisfied, found: found.more, ..Rest::default() };
     (findings.patterns, findings.violations) = (found.counts, found.violations);

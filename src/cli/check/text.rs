@@ -121,7 +121,7 @@ pub(super) fn tail(path: &str, checked: &Checked, out: &Output) -> String {
     let mut text = String::new();
     let counts = counts(findings);
     if !counts.is_empty() {
-        let bound = if findings.is_cut() { "at least " } else { "" };
+        let bound = if findings.cut.is_some() { "at least " } else { "" };
         let heading = match findings.published_patterns {
             Some(_) => "Anomalies, as Plume's published program counts them",
             None => "Anomalies",

@@ -169,9 +169,7 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
         let counting = Options { counts: true, max_instances: options.max_instances, ..asked };
         found = Request { options: &counting, ..request }.check_applicable(resolution);
     }
-    let is_new = |sentence: &String| !findings.assumptions.contains(sentence);
-    let assumptions: Vec<String> = found.assumptions.drain(..).filter(is_new).collect();
-    findings.assumptions.extend(assumptions);
+    findings.assume(&mut found);
     findings.index_seconds += found.index_seconds;
     findings.check_seconds += found.check_seconds;
     let mut results = Findings::default();
@@ -181,7 +179,7 @@ fn decide(request: Request<'_>, plain_arguments: &mut PlainArguments, findings: 
     }
     if mode.tests_set_up && history.set_up().is_empty() && !set_up_transactions(history).is_empty() {
         set_up::verify_assumed_setup(history, options, control, &mut results);
-        findings.assumptions.append(&mut results.assumptions);
+        findings.assume(&mut results);
     }
     results.levels.iter().for_each(observe);
     findings.levels.append(&mut results.levels);

@@ -227,12 +227,10 @@ impl Alone<'_> {
     }
 
     /// What was found without sessions, with the levels that hold even with them.
-    fn join(&self, known: Findings, mut found: Findings) -> Findings {
-        found.levels.extend(known.levels);
+    fn join(&self, mut known: Findings, mut found: Findings) -> Findings {
+        found.levels.append(&mut known.levels);
         found.levels.sort_by_key(|result| self.0.options.levels.iter().position(|level| *level == result.level));
-        let is_new = |sentence: &String| !found.assumptions.contains(sentence);
-        let assumptions: Vec<String> = known.assumptions.into_iter().filter(is_new).collect();
-        found.assumptions.extend(assumptions);
+        found.assume(&mut known);
         found.index_seconds += known.index_seconds;
         found.check_seconds += known.check_seconds;
         found

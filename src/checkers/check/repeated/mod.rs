@@ -70,6 +70,7 @@ pub(super) fn check(request: Request<'_>) -> (Findings, bool) {
         let mut findings = Request { history: asked, ..open }.check(None);
         whole.take(&mut findings, every.iter().filter(|level| !level.is_of_reads()).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
+        base.cut = findings.cut;
         base.assumptions.extend(what_is_open(&world));
         base.rest = std::mem::take(&mut findings.rest);
         if !base.is_counted() {
